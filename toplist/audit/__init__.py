@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from typing import Any, Literal, get_args
@@ -21,7 +21,7 @@ from toplist.evaluation.evaluate import hits_of
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
 from toplist.inputs.forms import side_to_builtin
-from toplist.inputs.lists import GroupedIds, Lists
+from toplist.inputs.lists import Lists, flatten, in_containers
 from toplist.inputs.options import SIDES, Options
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
@@ -334,22 +334,22 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     if is_log(value, columns):
         return read_log(value, columns).by_user()
     value = side_to_builtin(value, name)
+    keyed, is_array = isinstance(value, Mapping), isinstance(value, (Lists, np.ndarray))
     if cols.is_frame(value):
         lists = lists_of(value, name, columns)
-        found = zip(lists.keys, lists.rows, strict=True)
-        if lists.grades is None or lists.grouped:
-            return dict(found)
+    elif keyed or is_array or isinstance(value, (list, tuple)):
+        rows = value if is_array else in_containers(value.values() if keyed else value)
+        lists = flatten(rows, None, SIDES[1], users=list(value) if keyed else None)
+    else:
+        forms = "a dict user -> ids, a list of lists, an array, Lists, a table, the path of a log"
+        raise TypeError(f"{name} is a {type(value).__name__}: give {forms}")
+    found = [lists.row(user) for user in range(len(lists.lengths))]
+    if lists.grouped:  # an item may be in several groups
+        found = [list(dict.fromkeys(row)) for row in found]
+    elif lists.grades is not None:
         relevant = np.split(lists.grades > 0, lists.offsets[1:-1])
-        return {
-            u: list(compress(row, kept)) for (u, row), kept in zip(found, relevant, strict=False)
-        }
-    if isinstance(value, Mapping):
-        return {user: _items(row) for user, row in value.items()}
-    rows: Any = value.tolist() if isinstance(value, np.ndarray) and value.ndim in (1, 2) else value
-    if isinstance(rows, (list, tuple, Lists)):
-        return {user: _items(rows[user]) for user in range(len(rows))}
-    forms = "a dict user -> ids, a list of lists, an array, Lists, a table, or the path of a log"
-    raise TypeError(f"{name} is a {type(value).__name__}: give {forms}")
+        found = [list(compress(*both)) for both in zip(found, relevant, strict=False)]
+    return dict(enumerate(found) if lists.users is None else zip(lists.keys, found, strict=True))
 
 
 def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
@@ -366,20 +366,6 @@ def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
             return True
         return cols.read(frame, item, "log").lists() is None
     return isinstance(value, Mapping) and {user, item} <= set(value)
-
-
-def _items(row: Any) -> list[Any]:
-    """Return the ids of a container, of a dict those of positive grade; a bare id as a list.
-
-    Of groups, each id once.
-    """
-    if isinstance(row, GroupedIds):
-        return [*dict.fromkeys(row)]
-    if isinstance(row, Mapping):
-        return [item for item, grade in row.items() if grade > 0]
-    if isinstance(row, np.ndarray):
-        return list(np.atleast_1d(row).tolist())
-    return list(row) if isinstance(row, (list, tuple, range, Set)) else [row]
 
 
 def conformance(ranks: Any, ground_truths: Any, k: int) -> dict[str, dict[str, float]]:
