@@ -380,11 +380,7 @@ class Predictions:
 
 
 def _read(
-    given: tuple[Any, ...],
-    columns: ColumnNames = None,
-    weights: Any = None,
-    *,
-    finite: bool = True,
+    given: tuple[Any, ...], columns: ColumnNames = None, weights: Any = None, *, finite: bool = True
 ) -> Predictions:
     """Read (labels, predictions), (users, labels, predictions), or (table, None, ...).
 

@@ -4,7 +4,7 @@ import argparse
 import hashlib
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from toplist.cli import options as cli
 from toplist.cli import reading
 from toplist.evaluation.plan import entries_of
 from toplist.files.batches import stream_of
-from toplist.inputs.options import ITEMS, SIDES
+from toplist.inputs.options import SIDES
 from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.definitions import METRICS, with_parameters
@@ -120,8 +120,7 @@ def run_report(options: argparse.Namespace) -> cli.Output:
     first = next(iter(results))
     by = reading.of_users(results[first], reading.labels(options, "segments"))
     n_users = 0 if options.no_users else options.users
-    beside = *ITEMS, *cli.BESIDE, "items_as", "propensities"
-    given = (getattr(options, name) or "" for name in beside)
+    given = (getattr(options, name) or "" for name in (*reading.OF_FACTS, *cli.BESIDE))
     paths = (one if os.path.exists(one) else one.rpartition(":")[0] for one in given)
     files = []  # each with its bytes and the beginning of its SHA-256; of a folder the name
     for path in filter(None, dict.fromkeys([*options.recs, options.truth, *paths])):
@@ -138,9 +137,9 @@ def run_report(options: argparse.Namespace) -> cli.Output:
         every = reading.lists_of(options).items()
         lists = {name: one for name, one in every if not reading.is_saved(str(one.ranks))}
         how |= reading.beside(options, next(iter(lists.values())))
-    about: dict[str, Any] = {"command": command, "files": files, "stamp": options.stamp, "by": by}
-    about |= {"named": not options.pseudonyms, "asked": options.primary, "n_users": n_users}
-    about["depth"] = options.depth
+    about: dict[str, Any] = {"command": command, "files": files, "by": by, "n_users": n_users}
+    about |= {"named": not options.pseudonyms, "asked": options.primary}
+    about |= {name: getattr(options, name) for name in ("stamp", "depth")}
     about |= {name: reading.labels(options, name).get for name in ("titles", "user_titles")}
     try:
         text = page.written(results, lists, truth, how, **about)
@@ -191,25 +190,18 @@ def run_check(options: argparse.Namespace) -> str:
     forms = options.ranks_format, options.ground_truths_format
     ranks = files.read_ranks(options.recs, format=forms[0], columns=of_recs, order=options.order)
     truths = files.read_truths(options.truth, format=forms[1], columns=of_truth)
-    train = None
+    sides = [_as_text(by_user(ranks, SIDES[0])), _as_text(by_user(truths, SIDES[1]))]
     if options.train is not None:
-        train = _as_text(by_user(options.train, "train", columns(COLUMNS, "train")))
-    found = audit.check(_as_text(ranks), _as_text(truths), train, k=options.k)
+        sides.append(_as_text(by_user(options.train, "train", columns(COLUMNS, "train"))))
+    found = audit.check(*sides, k=options.k)
     if options.strict and not found.ok:
         raise ValueError("; ".join(one.text for one in found.findings if one.level != "note"))
     return "\n".join(map(printable, str(found).split("\n")))
 
 
-def _as_text(side: Any) -> Any:
+def _as_text(rows: Mapping[Any, Any]) -> dict[str, list[str]]:
     """Return the same with ids as text: else a number in one file is not its text in another."""
-    return {
-        str(user): (
-            {str(item): grade for item, grade in row.items()}
-            if isinstance(row, dict)
-            else list(map(str, row))
-        )
-        for user, row in side.items()
-    }
+    return {str(user): list(map(str, row)) for user, row in rows.items()}
 
 
 CHECKED_FILES = """
