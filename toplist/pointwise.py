@@ -104,12 +104,8 @@ def auc(
         order = np.lexsort([weight, values])
         arrays += [values[order], weight[order]]
         sums.append(math.fsum(weight))
-    weight_of_pairs = 2 * sums[0] * sums[1]
-    return (
-        float(kernels.scores.weighted_wins(*arrays) / weight_of_pairs)
-        if weight_of_pairs
-        else math.nan
-    )
+    wins, of_pairs = kernels.scores.weighted_wins(*arrays), 2 * sums[0] * sums[1]
+    return float(wins / of_pairs) if of_pairs else math.nan
 
 
 def gauc(

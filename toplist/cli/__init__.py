@@ -232,11 +232,9 @@ def _no_command(given: Sequence[str]) -> NoReturn:
         parser.parse_args([first])
     if first in _GONE:
         parser.error(f"the command {first} is gone since 0.4: {_GONE[first]}")
-    meant = near(first, COMMANDS)
-    hint = f"did you mean {meant}? " if meant else ""
-    parser.error(
-        f"no command {first!r}, which comes first: {hint}choose from {', '.join(COMMANDS)}"
-    )
+    hint = f"did you mean {meant}? " if (meant := near(first, COMMANDS)) else ""
+    choices = f"{hint}choose from {', '.join(COMMANDS)}"
+    parser.error(f"no command {first!r}, which comes first: {choices}")
 
 
 def parser_of(name: str) -> cli.Parser:

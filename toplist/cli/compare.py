@@ -284,9 +284,8 @@ def run_gate(options: argparse.Namespace) -> cli.Output:
     found = gate(new, base, options.margins, floors=options.floors, by=by, **how)
     text = cli.formatted(options, [found])
     passes = found.verdict == "undecided" and options.undecided == "ok"
-    return cli.Output(
-        text, {}, reading.ranked_truth(options), 0 if passes else STATUS[found.verdict]
-    )
+    status = 0 if passes else STATUS[found.verdict]
+    return cli.Output(text, {}, reading.ranked_truth(options), status)
 
 
 NEW_AND_BASE = """

@@ -519,11 +519,7 @@ def output(formats: Sequence[str] = ()) -> list[Option]:
         endings = " ".join(ending for ending, name in EXTENSIONS.items() if name in formats)
         how = f"{', '.join(formats)} (default: by the extension of FILE, {endings}; else table)"
         text = f"--format FORMAT  {how}\n{text}"
-    kinds: dict[str, Mapping[str, Any]] = {
-        "format": {"choices": formats},
-        "out": {"dest": "output"},
-    }
-    return [*table(text, **kinds), *HELP]
+    return [*table(text, format={"choices": formats}, out={"dest": "output"}), *HELP]
 
 
 def screen_width(options: argparse.Namespace) -> int | None:

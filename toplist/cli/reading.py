@@ -255,9 +255,8 @@ def evaluated(options: argparse.Namespace, users: bool = True) -> dict[str, TopK
             system = name if not one else one if len(named) == 1 else f"{name} {one}"
             results[system] = result
     saved = {path: results[name] for name, path in named.items() if is_saved(path)}
-    _check_alike(
-        options, saved, [one for name, one in results.items() if named.get(name) not in saved]
-    )
+    fresh = [one for name, one in results.items() if named.get(name) not in saved]
+    _check_alike(options, saved, fresh)
     return results
 
 

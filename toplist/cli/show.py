@@ -259,9 +259,8 @@ def run_unjudged(options: argparse.Namespace) -> str:
         ).to_csv()
     how = {name: getattr(options, name) for name in ("p", "duplicates", "padding")}
     lists = reading.lists_of(options)
-    found: annotating.ItemsToJudge = annotating.unjudged(lists, truth, options.k, **how)[
-        : options.n
-    ]
+    every = annotating.unjudged(lists, truth, options.k, **how)
+    found: annotating.ItemsToJudge = every[: options.n]
     if not options.output:
         return found.to_text(width=cli.screen_width(options))
     titles = (reading.labels(options, name) for name in ("titles", "user_titles"))

@@ -385,11 +385,8 @@ def corrected(
         # the metric of a user whose one relevant item has rank 1, 2, ..., k
         divisor = metric.divisors(np.array([1]), np.array([n_items]), k)[0, -1]
         column[:k] = (1.0 / metric.discounts(max(k, n_items))[:n_items] / divisor)[:k]
-    squares, mass, product = (
-        np.zeros((n + 1, n + 1)),
-        np.zeros(n + 1),
-        np.zeros((n + 1, len(wanted))),
-    )
+    squares, mass = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
+    product = np.zeros((n + 1, len(wanted)))
     for lo, chance in _distributions(n, n_items):
         squares += chance.T @ chance
         mass += chance.sum(axis=0)
