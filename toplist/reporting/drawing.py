@@ -1,18 +1,15 @@
-"""The charts of the page as SVG: lines over k, intervals as dots, and a histogram."""
+"""Where the parts of a chart are: lines over k, intervals as dots, bars; page.html draws them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from html import escape
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from toplist.checks import Floats
 from toplist.plots.axes import brief
-from toplist.reporting.showing import plain
-from toplist.results.tables import shortened
 
 # The frame of a chart, in units of its view box, and what its names and numbers need of it.
 WIDTH, HEIGHT = 440, 230
@@ -25,16 +22,36 @@ SPACING = 14  # between names at the ends of lines
 AT_LINE, AT_DOT = 14, 24
 DOTS = 166, 376
 # A tick: where it stands, and its number.
-Ticks = Iterable[tuple[float, str]]
+Tick = tuple[float, str]
 
 
 class Chart(NamedTuple):
-    """A title, the height, what is drawn as SVG, and whether a line ends before the chart does."""
+    """What is drawn, at its places.
+
+    Attributes
+    ----------
+    title : str
+    height : float
+    across, up : sequence of (place, number)
+        The ticks below it, and beside it; these with lines through the chart, to `right`.
+    zero : str
+        The path of a line at 0; or nothing.
+    lines : sequence of (colour, band, points, name, height of the name, end)
+        Over k, as points; `end` is where a line stops before the chart does, or None.
+    dots : sequence of (name, colour, low, high, place, height, hollow, number)
+        With their intervals, each on a line of its own.
+    bars : sequence of (x, y, width, height)
+    """
 
     title: str
     height: float
-    svg: str
-    ends: bool = False
+    across: Sequence[Tick]
+    up: Sequence[Tick] = ()
+    right: int = RIGHT
+    zero: str = ""
+    lines: Sequence[tuple[Any, ...]] = ()
+    dots: Sequence[tuple[Any, ...]] = ()
+    bars: Sequence[tuple[float, ...]] = ()
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:
@@ -65,30 +82,6 @@ def _scale(low: float, high: float, start: float, end: float) -> Callable[[float
     return lambda value: start + (value - low) / (high - low) * (end - start)
 
 
-def _text(x: float, y: float, words: str, anchor: str = "", more: str = "") -> str:
-    anchored = f' text-anchor="{anchor}"' if anchor else ""
-    return f'<text{more} x="{x:.1f}" y="{y:.1f}"{anchored}>{escape(plain(words))}</text>'
-
-
-def _across(places: Ticks, height: float, lines: bool = False) -> str:
-    """Return the ticks below a chart, with lines through it or without."""
-    bottom, found = height - 30, ""
-    for x, words in places:
-        found += _text(x, bottom + 18, words, "middle", ' class="t"')
-        found += f'<path class="g" d="M{x:.1f} 4V{bottom}"/>' if lines else ""
-    return found
-
-
-def _up(places: Ticks, right: int) -> str:
-    """Return the ticks beside a chart, with lines through it."""
-    line = '<path class="g" d="M{} {:.1f}H{}"/>'.format
-    found = (
-        line(LEFT, y, right) + _text(LEFT - 6, y + 4, words, "end", ' class="t"')
-        for y, words in places
-    )
-    return "".join(found)
-
-
 def curves(
     title: str,
     depth: int,
@@ -110,26 +103,19 @@ def curves(
 
     across = sorted({1, *(int(k) for k in ticks(1, max(depth, 2)) if k == int(k)), depth})
     across = [k for k in across if k in (1, depth) or x(depth) - x(k) > 24]
-    drawn = _across([(x(k), str(k)) for k in across], HEIGHT)
-    drawn += _up([(y(one), f"{one:g}") for one in ticks(low, high)], RIGHT)
-    drawn += f'<path class="z" d="M{LEFT} {y(0):.1f}H{RIGHT}"/>' if zero else ""
     lasts = [float(line[2][-1]) for line in lines]
     heights = [y(last) if math.isfinite(last) else float(BOTTOM) for last in lasts]
-    names = brief([line[0] for line in lines], AT_LINE)
-    stops = False
-    for line, name, last, place in zip(lines, names, lasts, _apart(heights), strict=True):
+    names, drawn = brief([line[0] for line in lines], AT_LINE), []
+    for line, name, last, height in zip(lines, names, lasts, _apart(heights), strict=True):
         _, colour, values, lows, highs = line
         own = sorted({*(k for k in ks if k < len(values)), len(values)})
         band = f"{points(highs, own)} {points(lows, own[::-1])}".strip()
-        outline = f'<polygon points="{band}"/>' if band else ""
-        drawn += f'\n<g class="c{colour % COLOURS}">{outline}'
-        drawn += f'<polyline points="{points(values, own)}"/>'
-        if len(values) < depth and math.isfinite(last):
-            stops = True
-            drawn += f'<circle cx="{x(len(values)):.1f}" cy="{y(last):.1f}" r="4"/>'
-        named = escape(shortened(plain(name), 20))
-        drawn += f'<text x="326" y="{place + 4:.1f}" stroke="none">{named}</text></g>'
-    return Chart(title, HEIGHT, drawn, stops)
+        stops = len(values) < depth and math.isfinite(last)
+        end = (x(len(values)), y(last)) if stops else None
+        drawn.append((colour % COLOURS, band, points(values, own), name, height, end))
+    places = [(x(k), str(k)) for k in across], [(y(one), f"{one:g}") for one in ticks(low, high)]
+    line_at_0 = f"M{LEFT} {y(0):.1f}H{RIGHT}" if zero else ""
+    return Chart(title, HEIGHT, *places, zero=line_at_0, lines=drawn)
 
 
 def _apart(heights: Sequence[float]) -> list[float]:
@@ -156,21 +142,15 @@ def dots(
     values = np.array([row[1:4] for row in rows], float)
     low, high = _ends(values.ravel(), np.zeros(int(zero)))
     x, height = _scale(low, high, *DOTS), ROW * len(rows) + 34
-    sign = "+" if zero else ""
-    places = [(x(one), f"{one:{sign if one else ''}g}") for one in ticks(low, high, 4)]
-    drawn = _across(places, height, lines=True)
-    drawn += f'<path class="z" d="M{x(0):.1f} 4V{height - 30}"/>' if zero else ""
-    names = brief([row[0] for row in rows], AT_DOT)
+    sign, names, drawn = "+" if zero else "", brief([row[0] for row in rows], AT_DOT), []
     for i, (name, (_, at, least, most, colour, hollow)) in enumerate(zip(names, rows, strict=True)):
-        ends, y = (least, most) if math.isfinite(least + most) else (at, at), ROW * (i + 0.6)
-        start, end, place = (x(one) if math.isfinite(at) else DOTS[0] for one in (*ends, at))
-        look = ' class="hollow"' if hollow else ""
-        drawn += "\n" + _text(2, y + 4, shortened(plain(name), 26))
-        drawn += f'<g class="c{colour % COLOURS}">'
-        drawn += f'<path stroke-width="2" d="M{start:.1f} {y:.1f}H{end:.1f}"/>'
-        drawn += f'<circle{look} cx="{place:.1f}" cy="{y:.1f}" r="4.5"/></g>'
-        drawn += _text(WIDTH - 2, y + 4, f"{at:{sign}.4f}", "end")
-    return Chart(title, height, drawn)
+        ends = (least, most) if math.isfinite(least + most) else (at, at)
+        places = (x(one) if math.isfinite(at) else DOTS[0] for one in (*ends, at))
+        look = colour % COLOURS, *places, ROW * (i + 0.6), hollow
+        drawn.append((name, *look, f"{at:{sign}.4f}"))
+    across = [(x(one), f"{one:{sign if one else ''}g}") for one in ticks(low, high, 4)]
+    line_at_0 = f"M{x(0):.1f} 4V{height - 30}" if zero else ""
+    return Chart(title, height, across, zero=line_at_0, dots=drawn)
 
 
 def histogram(title: str, values: Floats, n_bins: int = 40) -> Chart:
@@ -179,13 +159,12 @@ def histogram(title: str, values: Floats, n_bins: int = 40) -> Chart:
     counts, edges = np.histogram(values, n_bins, (-most, most))
     top = max(int(counts.max()), 1)
     x, y = _scale(-most, most, LEFT, WIDTH - 12), _scale(0, top, BOTTOM, TOP)
-    places = [(x(one), f"{one:+g}" if one else "0") for one in ticks(-most, most, 6)]
-    drawn = _across(places, HEIGHT)
-    drawn += _up([(y(n), f"{n:,.0f}") for n in ticks(0, top) if n == int(n)], WIDTH - 12)
-    drawn += f'<path class="z" d="M{x(0):.1f} 4V{BOTTOM}"/>'
-    for n, start, end in zip(counts.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True):
-        if n:
-            wide, high = x(end) - x(start) - 1, BOTTOM - y(n)
-            drawn += f'<rect class="c1" x="{x(start) + 0.5:.1f}" y="{y(n):.1f}" '
-            drawn += f'width="{wide:.1f}" height="{high:.1f}"/>'
-    return Chart(title, HEIGHT, drawn)
+    across = [(x(one), f"{one:+g}" if one else "0") for one in ticks(-most, most, 6)]
+    up = [(y(n), f"{n:,.0f}") for n in ticks(0, top) if n == int(n)]
+    bars = [
+        (x(start) + 0.5, y(n), x(end) - x(start) - 1, BOTTOM - y(n))
+        for n, start, end in zip(counts, edges[:-1], edges[1:], strict=True)
+        if n
+    ]
+    line_at_0 = f"M{x(0):.1f} 4V{BOTTOM}"
+    return Chart(title, HEIGHT, across, up, WIDTH - 12, line_at_0, bars=bars)

@@ -117,7 +117,7 @@ def _template() -> Any:
     environment = jinja2.Environment(
         autoescape=True, finalize=shown, undefined=jinja2.StrictUndefined, trim_blocks=True
     )
-    environment.filters |= {"plain": plain, "cut": shortened}
+    environment.filters |= {"plain": plain, "cut": shortened, "px": "{:.1f}".format}
     environment.policies["json.dumps_kwargs"] = {}  # in the order of the systems
     environment.globals |= {
         "sections": sections,
