@@ -320,10 +320,7 @@ def count(
     def gather(read: RelevantHits, metric: Metric, ratio: bool) -> Average:
         """Return an average computed from the curves of blocks of users."""
         mine = per_user.counted_in(hits, counted, metric)
-        given = read, mine, metric, cuts
-        values, divisors = (
-            per_user.ratio_fillers(*given) if ratio else (per_user.filler(*given), None)
-        )
+        values, divisors = per_user.fillers(read, mine, metric, cuts, ratio)
 
         def block(lo: int, hi: int) -> Average:
             out = values(lo, hi)

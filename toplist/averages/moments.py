@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from toplist import parallel
-from toplist.averages.per_user import cut_offs, filler, gains_of, ratio_fillers
+from toplist.averages.per_user import cut_offs, fillers, gains_of
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
@@ -319,9 +319,8 @@ def of_rows(
         rows, w, begins = rows[order], w[order], offsets_of(np.bincount(units.clusters))
     read, every = gains_of(hits.subset(rows), metric, threshold_in_gains), np.ones(len(rows), bool)
     columns, pull = cut_offs(read, cuts.tolist()), np.sqrt(units.whole / (units.whole - sizes))
-    at, given = np.searchsorted(columns, cuts), (read, every, metric, columns)
-    ratio = isinstance(average, Pooled)
-    numerators, divisors = ratio_fillers(*given) if ratio else (filler(*given), None)
+    at, ratio = np.searchsorted(columns, cuts), isinstance(average, Pooled)
+    numerators, divisors = fillers(read, every, metric, columns, ratio)
 
     def pulls(lo: int, hi: int) -> Floats:
         """Return what some units add to the error of each mean, (hi - lo, K)."""

@@ -225,10 +225,15 @@ def divisor_filler(
     return divisors
 
 
-def ratio_fillers(
-    hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints
-) -> tuple[Callable[[int, int], Floats], Callable[[int, int], Floats]]:
-    """Return functions of ``lo, hi``: what these users add to both sums of a ratio of sums."""
+def fillers(
+    hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints, ratio: bool
+) -> tuple[Callable[[int, int], Floats], Callable[[int, int], Floats] | None]:
+    """Return functions of ``lo, hi``: the curves of these users; with divisors for a `ratio`.
+
+    That is what these users add to both sums of a ratio of sums; else there is one function.
+    """
+    if not ratio:
+        return filler(hits, counted, metric, cuts), None
     metric = metric.summed  # the ideal, too, is of what hits earn
     sums = filler(hits, counted, replace(metric, divisor="1"), cuts)
     divisors = divisor_filler(hits, counted, metric, cuts)
