@@ -4,6 +4,7 @@ An environment is made once and kept as long as its folder.
 """
 
 import argparse
+import importlib
 import json
 import os
 import subprocess
@@ -67,13 +68,21 @@ def interpreter(folder: Path, *installs: tuple[str, ...]) -> str:
     return python
 
 
-def said(python: str, *arguments: Any) -> Any:
-    """Run a program, and return the JSON of the last line that it prints.
+def called(python: str, program: Path | str, function: str, *arguments: Any) -> Any:
+    """Call a function of a program in an environment; what goes in and out is JSON.
 
-    A peer may print lines of its own before it.
+    Programs and packages may print lines of their own.
     """
-    command = [python, *map(str, arguments)]
+    command = [python, __file__, str(program), function, json.dumps(arguments, default=str)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=36_000)
     if done.returncode:  # else its warnings are of no interest
         raise SystemExit(f"{done.stderr}no answer of {' '.join(command[1:])}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+if __name__ == "__main__":
+    program, function, arguments = sys.argv[1:]
+    sys.path.insert(0, str(Path(program).parent))
+    found = getattr(importlib.import_module(Path(program).stem), function)(*json.loads(arguments))
+    # A peer's numbers may be numpy's, which are no JSON.
+    print("\n" + json.dumps(found, default=float))

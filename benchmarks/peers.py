@@ -14,32 +14,38 @@ toplist and for the peer. "first" is the first call in the process, compiling in
 compiled kernels are kept. "x sum" is the cost per ranked id over that of ``ids.sum()`` on the full
 workload in the same process. toplist runs in the interpreter that runs this file.
 
-A peer is one function, which yields steps (a name and a call; the first returns nDCG and MAP), and
-one row of PEERS.
+A peer is one function of a k and one row of PEERS. It returns steps by name: calls of lists and
+truths in the form of FORMS that the step is called after, or of the step before it. They return
+nDCG and MAP, or nothing that counts.
 """
 
-import argparse
-import json
+import importlib
 import math
 import platform
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
-from environments import interpreter, options_of, said
+from environments import called, interpreter, options_of
 from workload import Workload, best_of, figure, generate, ideal, timed
 
-Steps = Iterator[tuple[str, Callable[[], Any]]]
+Steps = dict[str, Callable[[Any, Any], Any]]
+FOLDER = tempfile.TemporaryDirectory()
 
 
-# What people hold whose ids are text: {query: {doc: score}} beside {query: {doc: grade}}, or lists
-# beside sets.
-SCORES, LISTS = "dicts of scores and grades", "dicts of lists and sets"
-TREC = "TREC run and qrels"
+# What people hold
+
+
+def frames(work: Workload, library: str) -> Any:
+    """Return two long frames, sorted by user and rank."""
+    make = importlib.import_module(library).DataFrame
+    return map(make, work.to_columns())
 
 
 def named_lists(work: Workload) -> tuple[dict[str, list[str]], dict[str, set[str]]]:
@@ -49,20 +55,32 @@ def named_lists(work: Workload) -> tuple[dict[str, list[str]], dict[str, set[str
     return lists, {user: set(grades) for user, grades in qrels.items()}
 
 
-@contextmanager
-def trec_files(work: Workload) -> Iterator[tuple[str, str]]:
-    """Write the dicts as a run and as qrels; yield their paths."""
+def trec_files(work: Workload) -> tuple[str, str]:
+    """Write the dicts as a run and as qrels; return their paths."""
     run, qrels = work.to_dicts()
-    with tempfile.TemporaryDirectory() as folder:
-        paths = f"{folder}/lists.run", f"{folder}/truth.qrels"
-        with open(paths[0], "w") as file:
-            for user, scores in run.items():
-                rows = enumerate(scores.items(), 1)
-                file.writelines(f"{user} Q0 {item} {r} {score} tag\n" for r, (item, score) in rows)
-        with open(paths[1], "w") as file:
-            for user, grades in qrels.items():
-                file.writelines(f"{user} 0 {item} {grade}\n" for item, grade in grades.items())
-        yield paths
+    paths = f"{FOLDER.name}/lists.run", f"{FOLDER.name}/truth.qrels"
+    with open(paths[0], "w") as file:
+        for user, scores in run.items():
+            rows = enumerate(scores.items(), 1)
+            file.writelines(f"{user} Q0 {item} {r} {score} tag\n" for r, (item, score) in rows)
+    with open(paths[1], "w") as file:
+        for user, grades in qrels.items():
+            file.writelines(f"{user} 0 {item} {grade}\n" for item, grade in grades.items())
+    return paths
+
+
+INTEGERS, PANDAS, POLARS = "Python lists and sets", "pandas frames", "polars frames"
+# Those whose ids are text: {query: {doc: score}} and {query: {doc: grade}}, or lists and sets.
+SCORES, LISTS, TREC = "dicts of scores and grades", "dicts of lists and sets", "TREC run and qrels"
+FORMS: dict[str, Callable[[Workload], Any]] = {
+    "arrays": lambda work: (work.lists, (work.offsets, work.items)),
+    INTEGERS: Workload.to_python,
+    SCORES: Workload.to_dicts,
+    LISTS: named_lists,
+    TREC: trec_files,
+    PANDAS: partial(frames, library="pandas"),
+    POLARS: partial(frames, library="polars"),
+}
 
 
 def scored(lists: dict[str, list[str]], truths: dict[str, set[str]]) -> tuple[Any, Any]:
@@ -71,144 +89,111 @@ def scored(lists: dict[str, list[str]], truths: dict[str, set[str]]) -> tuple[An
     return run, {user: dict.fromkeys(ids, 1) for user, ids in truths.items()}
 
 
-def toplist(work: Workload, k: int) -> Steps:
-    """Yield arrays, lists and sets of ints, dicts of strings, TREC files, and frames."""
+# The peers
+
+
+def toplist(k: int) -> Steps:
+    """Evaluate all forms."""
     from toplist import top_k_eval
     from toplist.inputs import Lists
 
     def means(ranks: Any, truths: Any) -> list[float]:
         return list(top_k_eval(ranks, truths, k=k, metrics=["ndcg", "map"]))
 
-    yield "arrays", lambda: means(work.lists, Lists(work.offsets, work.items))
-    lists, truths = work.to_python()
-    yield "Python lists and sets", lambda: means(lists, truths)
-    run, qrels = work.to_dicts()
-    yield SCORES, lambda: means(run, qrels)
-    named, relevant = named_lists(work)
-    yield LISTS, lambda: means(named, relevant)
-    with trec_files(work) as paths:
-        yield TREC, lambda: means(*paths)
-    try:
-        import pandas
-        import polars
-    except ImportError:
-        return
-    columns = work.to_columns()
-    of_pandas = tuple(map(pandas.DataFrame, columns))
-    of_polars = tuple(map(polars.DataFrame, columns))
-    yield "pandas frames", lambda: means(*of_pandas)
-    yield "polars frames", lambda: means(*of_polars)
+    def of_arrays(lists: Any, truths: Any) -> list[float]:
+        return means(lists, Lists(*truths))
+
+    absent = [form for form in (PANDAS, POLARS) if find_spec(form.split()[0]) is None]
+    return {form: means for form in FORMS if form not in absent} | {"arrays": of_arrays}
 
 
-def rectools(work: Workload, k: int) -> Steps:
-    """Yield pandas frames, sorted by user and rank."""
-    import pandas
+def rectools(k: int) -> Steps:
+    """Evaluate pandas frames."""
     from rectools.metrics import MAP, NDCG, calc_metrics
 
-    reco, interactions = map(pandas.DataFrame, work.to_columns())
-    metrics = {"ndcg": NDCG(k), "map": MAP(k)}
-
-    def means() -> list[float]:
+    def means(reco: Any, interactions: Any) -> list[float]:
+        metrics = {"ndcg": NDCG(k), "map": MAP(k)}
         found = calc_metrics(metrics, reco=reco, interactions=interactions)
         return [found["ndcg"], found["map"]]
 
-    yield "pandas frames", means
+    return {PANDAS: means}
 
 
-def polars(work: Workload, k: int) -> Steps:
-    """Yield polars frames, sorted by user and rank: a join and two sums, written by hand."""
+def polars(k: int) -> Steps:
+    """Evaluate polars frames: a join and two sums, written by hand."""
     import polars as pl
 
-    reco, relevant = map(pl.DataFrame, work.to_columns())
-    ideal = pl.DataFrame(
-        {
-            "n": np.arange(1, k + 1, dtype=np.uint32),
-            "ideal": np.cumsum(1 / np.log2(np.arange(2, k + 2))),
-        }
-    )
-    users = (
-        relevant.lazy()
-        .group_by("user_id")
-        .agg(pl.len().alias("R"))
-        .with_columns(pl.min_horizontal("R", pl.lit(k)).cast(pl.UInt32).alias("n"))
-        .join(ideal.lazy(), on="n")
-    )
-    hits = (
-        reco.lazy()
-        .filter(pl.col("rank") <= k)
-        .join(relevant.lazy(), on=["user_id", "item_id"], maintain_order="left")
-        .with_columns(pl.col("rank").cum_count().over("user_id").alias("j"))
-        .group_by("user_id")
-        .agg(
-            (1 / (pl.col("rank") + 1).log(2)).sum().alias("dcg"),
-            (pl.col("j") / pl.col("rank")).sum().alias("ap"),
+    def means(reco: Any, relevant: Any) -> list[float]:
+        hits = (
+            reco.lazy()
+            .filter(pl.col("rank") <= k)
+            .join(relevant.lazy(), on=["user_id", "item_id"], maintain_order="left")
+            .with_columns(pl.col("rank").cum_count().over("user_id").alias("j"))
+            .group_by("user_id")
+            .agg(
+                (1 / (pl.col("rank") + 1).log(2)).sum().alias("dcg"),
+                (pl.col("j") / pl.col("rank")).sum().alias("ap"),
+            )
         )
-    )
-    plan = (
-        users.join(hits, on="user_id", how="left")
-        .fill_null(0.0)
-        .select((pl.col("dcg") / pl.col("ideal")).mean(), (pl.col("ap") / pl.col("n")).mean())
-    )
-    yield "polars frames", lambda: [float(value) for value in plan.collect().row(0)]
+        users = relevant.lazy().group_by("user_id").agg(pl.len().clip(upper_bound=k).alias("n"))
+        found = users.join(hits, on="user_id", how="left").fill_null(0.0).collect()
+        dcg, ap, n = (found[name].to_numpy() for name in ("dcg", "ap", "n"))
+        return [float(mean) for mean in ((dcg / ideal(k)[n]).mean(), (ap / n).mean())]
+
+    return {POLARS: means}
 
 
-def ranx(work: Workload, k: int) -> Steps:
-    """Yield dicts, made into Qrels and Run, building and evaluating also apart; lists; frames."""
-    import pandas
+def ranx(k: int) -> Steps:
+    """Evaluate dicts, made into Qrels and Run, building also apart; lists; frames."""
     from ranx import Qrels, Run, evaluate
 
-    run, qrels = work.to_dicts()
-    reco, relevant = map(pandas.DataFrame, work.to_columns())
-    for frame in (reco, relevant):  # it asks for texts of dtype object
+    def build(run: Any, qrels: Any) -> tuple[Qrels, Run]:
+        return Qrels(qrels), Run(run)
+
+    def means(*made: Any) -> list[float]:
+        return list(evaluate(*made, [f"ndcg@{k}", f"map@{k}"]).values())
+
+    def of_frames(reco: Any, relevant: Any) -> list[float]:
+        keys = {"q_id_col": "user_id", "doc_id_col": "item_id"}
+        run = Run.from_df(reco, score_col="score", **keys)
+        return means(Qrels.from_df(relevant, score_col="grade", **keys), run)
+
+    return {
+        SCORES: lambda run, qrels: means(*build(run, qrels)),
+        "  build Qrels and Run": build,
+        LISTS: lambda lists, truths: means(*build(*scored(lists, truths))),
+        PANDAS: of_frames,
+    }
+
+
+def text_with_scores(reco: Any, relevant: Any) -> tuple[Any, Any]:
+    """Return the frames that ranx asks for: texts of dtype object, scores and grades."""
+    for frame in (reco, relevant):
         for name in ("user_id", "item_id"):
             frame[name] = frame[name].astype(str).astype(object)
     reco["score"], relevant["grade"] = -reco["rank"].astype(float), 1
-    keys = {"q_id_col": "user_id", "doc_id_col": "item_id"}
-    names = [f"ndcg@{k}", f"map@{k}"]
-
-    def build(run: Any = run, qrels: Any = qrels) -> tuple[Qrels, Run]:
-        return Qrels(qrels), Run(run)
-
-    yield SCORES, lambda: list(evaluate(*build(), names).values())
-    yield "  build Qrels and Run", build
-    named = named_lists(work)
-    yield LISTS, lambda: list(evaluate(*build(*scored(*named)), names).values())
-
-    def of_frames() -> list[float]:
-        made = (
-            Qrels.from_df(relevant, score_col="grade", **keys),
-            Run.from_df(reco, score_col="score", **keys),
-        )
-        return list(evaluate(*made, names).values())
-
-    yield "pandas frames", of_frames
+    return reco, relevant
 
 
-def pytrec_eval(work: Workload, k: int) -> Steps:
-    """Yield dicts and TREC files; out come every user's values, of which we take the mean."""
+def pytrec_eval(k: int) -> Steps:
+    """Evaluate dicts and TREC files; out come every user's values, of which we take the mean."""
     from pytrec_eval import RelevanceEvaluator, parse_qrel, parse_run
 
-    run, qrels = work.to_dicts()
+    names = "ndcg_cut", "map_cut"
 
-    def means(run: Any, qrels: Any, *names: str) -> list[float]:
+    def means(run: Any, qrels: Any) -> list[float]:
         users = RelevanceEvaluator(qrels, {f"{name}.{k}" for name in names}).evaluate(run).values()
         return [float(np.mean([user[f"{name}_{k}"] for user in users])) for name in names]
 
-    yield SCORES, lambda: means(run, qrels, "ndcg_cut", "map_cut")
-    named = named_lists(work)
-    yield LISTS, lambda: means(*scored(*named), "ndcg_cut", "map_cut")
-
     def of_files(run: str, qrels: str) -> list[float]:
         with open(run) as lists, open(qrels) as truth:
-            return means(parse_run(lists), parse_qrel(truth), "ndcg_cut", "map_cut")
+            return means(parse_run(lists), parse_qrel(truth))
 
-    with trec_files(work) as paths:
-        yield TREC, lambda: of_files(*paths)
+    return {SCORES: means, LISTS: lambda *given: means(*scored(*given)), TREC: of_files}
 
 
-def loop(work: Workload, k: int) -> Steps:
-    """Yield lists and sets, in a loop over users and ranks, written by hand."""
-    ranks, truths = work.to_python()
+def loop(k: int) -> Steps:
+    """Evaluate lists and sets in a loop over users and ranks, written by hand."""
     best = ideal(k)
 
     def of_user(rank: list[int], truth: set[int]) -> tuple[float, float]:
@@ -221,24 +206,36 @@ def loop(work: Workload, k: int) -> Steps:
         n_places = min(k, len(truth))
         return dcg / best[n_places], precisions / n_places
 
-    def means() -> list[float]:
+    def means(ranks: list[list[int]], truths: list[set[int]]) -> list[float]:
         values = [of_user(*both) for both in zip(ranks, truths, strict=True)]
         return [float(mean) for mean in np.mean(values, axis=0)]
 
-    yield "Python lists and sets", means
+    return {INTEGERS: means}
 
 
 class Peer(NamedTuple):
-    """How to run a peer: its steps, what to install, and the package whose version is told."""
+    """How to run a peer.
 
-    steps: Callable[[Workload, int], Steps]
-    requirements: tuple[str, ...] = ()  # none: this interpreter, as it is
+    Parameters
+    ----------
+    steps : callable
+    requirements : tuple of str
+        What to install. None: this interpreter, as it is.
+    package : str
+        Whose version is told.
+    prepared : mapping
+        What is made of a form, by its name, before time is taken.
+    """
+
+    steps: Callable[[int], Steps]
+    requirements: tuple[str, ...] = ()
     package: str = "numpy"
+    prepared: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType({})
 
 
 PEERS = {
     "toplist": Peer(toplist, package="toplist"),
-    "ranx": Peer(ranx, ("ranx",), "ranx"),
+    "ranx": Peer(ranx, ("ranx",), "ranx", {PANDAS: text_with_scores}),
     "rectools": Peer(rectools, ("rectools",), "rectools"),
     "polars": Peer(polars, ("polars", "numpy"), "polars"),
     "pytrec_eval": Peer(pytrec_eval, ("pytrec-eval-terrier", "numpy"), "pytrec-eval-terrier"),
@@ -247,37 +244,33 @@ PEERS = {
 LINE = "{:<32}{:>9}{:>11}{:>10}  {}"
 
 
-def measure(name: str, n_users: int, length: int, k: int) -> list[dict[str, Any]]:
-    """Time a peer's steps, inside its own environment."""
-    full = generate(10_000_000 // length, length=length)
-    work = full.head(n_users)
-    lines = []
-    for step, call in PEERS[name].steps(work, k):
-        first, result = timed(call)
-        seconds, reading = best_of(5, call, full.lists.sum, patience=10)
+def measure(name: str, n_users: int, length: int, k: int) -> dict[str, Any]:
+    """Time a peer's steps, inside its own environment; tell the versions at work."""
+    full, peer = generate(10_000_000 // length, length=length), PEERS[name]
+    work, lines = full.head(n_users), []
+    for step, call in peer.steps(k).items():
+        if step in FORMS:
+            given = [*FORMS[step](work)]
+        if step in peer.prepared:
+            given = peer.prepared[step](*given)
+        timed_call = partial(call, *given)
+        first, result = timed(timed_call)
+        seconds, reading = best_of(5, timed_call, full.lists.sum, patience=10)
         ns_per_id = 1e9 * seconds / work.lists.size
         per_sum = ns_per_id / (1e9 * reading / full.lists.size)
         lines.append({"step": step, "first": first, "ns_per_id": ns_per_id, "per_sum": per_sum})
         if isinstance(result, list):
             lines[-1]["means"] = result
-    return lines
-
-
-def inside(name: str, n_users: int, length: int, k: int) -> None:
-    """Measure a peer and print the lines as JSON, with the versions at work."""
-    lines = measure(name, n_users, length, k)
-    packages = dict.fromkeys([PEERS[name].package, "numpy"])
+    packages = dict.fromkeys([peer.package, "numpy"])
     versions = [f"{package} {version(package)}" for package in packages]
     versions.append(f"Python {platform.python_version()}")
-    print(json.dumps({"versions": ", ".join(versions), "lines": lines}))
+    return {"versions": ", ".join(versions), "lines": lines}
 
 
-def run(name: str, folder: Path, n_users: int, length: int, k: int) -> list[dict[str, Any]]:
+def run(name: str, folder: Path, *sizes: int) -> list[dict[str, Any]]:
     """Measure a peer in its environment, print the lines and return them."""
-    installs = filter(None, [PEERS[name].requirements])
-    python = interpreter(folder / name, *installs)
-    sizes = "--users", n_users, "--length", length, "--k", k
-    report = said(python, __file__, "--inside", name, *sizes)
+    python = interpreter(folder / name, *filter(None, [PEERS[name].requirements]))
+    report = called(python, __file__, "measure", name, *sizes)
     print(f"{name}: {report['versions']}")
     for line in report["lines"]:
         figures = [f"{line['first']:.2f} s", *map(figure, (line["ns_per_id"], line["per_sum"]))]
@@ -305,12 +298,8 @@ def main() -> None:
         users={"type": int, "default": 10_000, "help": "users of the workload"},
         length={"type": int, "default": 100, "help": "ids of a list"},
         k={"type": int, "default": 100, "help": "depth of the metrics"},
-        inside={"choices": PEERS, "help": argparse.SUPPRESS},
     )
     sizes = options.users, options.length, options.k
-    if options.inside:
-        return inside(options.inside, *sizes)
-
     print(LINE.format("", "first", "ns / id", "x sum", f"nDCG and MAP @{options.k}"))
     with tempfile.TemporaryDirectory() as temporary:
         folder = (options.envs or Path(temporary)).resolve()

@@ -19,19 +19,18 @@ run to the last bit, else the exit code is 1. toplist runs in the interpreter th
 which needs pyspark, pandas and pyarrow; Java must be there, and Linux, whose /proc is read.
 """
 
-import argparse
-import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+import tomllib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from environments import interpreter, options_of, said
+from environments import called, interpreter, options_of
 from workload import best_of, generate, timed
 
 USERS, LENGTH, PARTITIONS = 20_000, 50, 8
@@ -111,46 +110,7 @@ def recommenders(recs: Any, truth: Any, k: int) -> Means:
     return {f"{name}@{k}": float(value) for name, value in means.items()}
 
 
-class Program(NamedTuple):
-    """How to run a program, and what is said of it.
-
-    Parameters
-    ----------
-    means : callable
-    package : str
-        Whose version is told.
-    work : str
-        What it computes, for the table.
-    installs : tuple of tuple of str
-        Arguments of ``pip install``, once per call, beside pyspark. None: this interpreter.
-    convention : str
-        That of toplist which computes the same; its metrics are compared by their names.
-    stated : str
-        Why its means are apart from those of the convention "standard", where they are.
-    """
-
-    means: Callable[..., Means]
-    package: str
-    work: str
-    installs: tuple[tuple[str, ...], ...] = ()
-    convention: str = "standard"
-    stated: str = "not stated"
-
-
-PROGRAMS = {
-    "toplist": Program(toplist, "toplist", "six metrics at all 50 k"),
-    "replay": Program(
-        replay, "replay-rec", "six metrics at k = {k}", (("replay-rec",),), convention="replay"
-    ),
-    "recommenders": Program(
-        recommenders,
-        "recommenders",
-        "four metrics at k = {k}",
-        (("--no-deps", "recommenders"), ("pandas<3", "numpy", "pyarrow")),
-        convention="recommenders",
-        stated="users without a list are left out, in the nDCG too",
-    ),
-}
+PROGRAMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 # Measured in a process of its own
@@ -203,21 +163,21 @@ def cpu_seconds() -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def inside(name: str, folder: Path, k: int, rounds: int) -> None:
-    """Measure a program and print the figures as JSON, with the versions at work."""
-    program = PROGRAMS[name]
+def inside(name: str, data: str, k: int, rounds: int) -> dict[str, Any]:
+    """Measure a program and return the figures, with the versions at work."""
+    program = {"toplist": toplist, "replay": replay, "recommenders": recommenders}[name]
     with session() as spark:
-        recs, truth = (spark.read.parquet(str(folder / f"{one}.parquet")) for one in SIDES)
+        recs, truth = (spark.read.parquet(f"{data}/{one}.parquet") for one in SIDES)
         context = spark.sparkContext
         context.setJobGroup("cold", "")
-        cold, means = timed(lambda: program.means(recs, truth, k))
+        cold, means = timed(lambda: program(recs, truth, k))
         jobs = len(context.statusTracker().getJobIdsForGroup("cold"))
         context.setJobGroup("warm", "")
         cpu = []
 
         def again() -> None:
             start = cpu_seconds()
-            program.means(recs, truth, k)
+            program(recs, truth, k)
             cpu.append(cpu_seconds() - start)
 
         (warm,) = best_of(rounds, again, patience=120)
@@ -226,17 +186,20 @@ def inside(name: str, folder: Path, k: int, rounds: int) -> None:
         figures["total"] = sum(peak_of(one) for one in (driver, *others))
         workers = [peak_of(one) for one in others if one["Name"].startswith("python")]
         figures["worker"] = max(workers, default=0.0)
-        figures["version"], figures["pyspark"] = version(program.package), version("pyspark")
+        figures["version"], figures["pyspark"] = (
+            version(PROGRAMS[name]["package"]),
+            version("pyspark"),
+        )
         if name == "toplist":
             figures["under"] = conventions(recs, truth, k)
-    print("\n" + json.dumps(figures))
+    return figures
 
 
 def conventions(recs: Any, truth: Any, k: int) -> dict[str, Means]:
     """Return the means of toplist on Spark under the convention of each peer."""
     from toplist import CONVENTIONS
 
-    asked = {one.convention for one in PROGRAMS.values() if one.installs}
+    asked = {one["convention"] for one in PROGRAMS.values() if one["installs"]}
     return {
         name: toplist(recs, truth, k, convention=name, metrics=list(CONVENTIONS[name].metrics))
         for name in asked
@@ -248,12 +211,11 @@ def conventions(recs: Any, truth: Any, k: int) -> dict[str, Means]:
 
 def measure(name: str, data: Path, envs: Path, k: int, rounds: int) -> dict[str, Any]:
     """Measure a program in its environment."""
-    installs = PROGRAMS[name].installs
+    installs = PROGRAMS[name]["installs"]
     if installs:
-        installs += ((f"pyspark=={version('pyspark')}", "setuptools<82"),)
+        installs = [*installs, [f"pyspark=={version('pyspark')}", "setuptools<82"]]
     python = interpreter(envs / name, *installs)
-    arguments = ["--data", data, "--k", k, "--rounds", rounds]
-    return said(python, __file__, "--inside", name, *arguments)
+    return called(python, __file__, "inside", name, data, k, rounds)
 
 
 def check(means: Mapping[str, float], data: Path) -> None:
@@ -275,7 +237,10 @@ def table(reports: Mapping[str, dict[str, Any]], k: int) -> None:
     print("\n| | what | cold | warm | CPU | jobs | memory |")
     print("| --- " * 7 + "|")
     for name, one in reports.items():
-        what, seconds = PROGRAMS[name].work.format(k=k), f"{one['cold']:.1f} s | {one['warm']:.1f}"
+        what, seconds = (
+            PROGRAMS[name]["work"].format(k=k),
+            f"{one['cold']:.1f} s | {one['warm']:.1f}",
+        )
         cells = f"{what} | {seconds} s | {one['cpu']:.1f} s | {one['jobs']} | {one['total']:.1f} GB"
         print(f"| {name} {one['version']} | {cells} |")
     print()
@@ -283,7 +248,7 @@ def table(reports: Mapping[str, dict[str, Any]], k: int) -> None:
 
 def agreement(name: str, theirs: Means, ours: dict[str, Any]) -> None:
     """Print by how much a peer's means differ from toplist's under its convention, and why."""
-    convention = PROGRAMS[name].convention
+    convention, stated = PROGRAMS[name]["convention"], PROGRAMS[name]["stated"]
     under, standard = ours["under"][convention], ours["means"]
     largest = max(abs(value - under[metric]) for metric, value in theirs.items())
     print(f"{name}: within {largest:.1e} of toplist under the convention {convention!r}")
@@ -293,7 +258,7 @@ def agreement(name: str, theirs: Means, ours: dict[str, Any]) -> None:
         if metric in standard and abs(value - standard[metric]) > 1e-9
     ]
     if apart:
-        print(f"  not the standard (in brackets): {', '.join(apart)}: {PROGRAMS[name].stated}")
+        print(f"  not the standard (in brackets): {', '.join(apart)}: {stated}")
 
 
 def side_by_side(names: list[str], data: Path, envs: Path, k: int, rounds: int) -> None:
@@ -332,11 +297,7 @@ def main() -> None:
         rounds={"type": int, "default": 5, "help": "warm evaluations"},
         memory={"action": "store_true", "help": "the largest worker instead"},
         smoke={"action": "store_true", "help": "toplist alone, on 200 users"},
-        inside={"choices": PROGRAMS, "help": argparse.SUPPRESS},
-        data={"type": Path, "help": argparse.SUPPRESS},
     )
-    if options.inside:
-        return inside(options.inside, options.data, options.k, options.rounds)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         envs = (options.envs or folder / "envs").resolve()

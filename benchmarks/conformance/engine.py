@@ -8,7 +8,6 @@ area imports a peer, or toplist, where it asks it. The oracles of the tests are 
 """
 
 import importlib
-import json
 import math
 import sys
 import tempfile
@@ -26,7 +25,7 @@ AREAS = "conventions", "judgements", "lists"
 # Areas use the oracles of the tests, and all programs here the environments.
 sys.path[1:1] = [str(HERE.parent), str(HERE.parents[1] / "tests")]
 
-from environments import interpreter, options_of, said  # noqa: E402
+from environments import called, interpreter, options_of  # noqa: E402
 
 EXACT = 1e-9
 
@@ -228,13 +227,11 @@ def answers(peer: Peer, populations: list[Any]) -> list[list[list[Values | None]
     return [[asked(one.of(by.of), by.theirs) for one in populations] for by in peer.questions]
 
 
-def inside(area: str, name: str, n_inputs: int) -> None:
-    """Draw the same populations in the environment of a peer, and print its answers."""
+def inside(area: str, name: str, n_inputs: int) -> tuple[str, list[list[list[Values | None]]]]:
+    """Draw the same populations in the environment of a peer; return its version and answers."""
     module = importlib.import_module(area)
     peer = module.PEERS[name]
-    found = answers(peer, module.drawn(peer, n_inputs))
-    # A peer's numbers may be numpy's, which are no JSON.
-    print("\n" + json.dumps([version(peer.package), found], default=float))
+    return version(peer.package), answers(peer, module.drawn(peer, n_inputs))
 
 
 def same(a: float, b: float, tolerance: float) -> bool:
@@ -272,16 +269,16 @@ def report(area: str, name: str, folder: Path | None, n_inputs: int) -> Report:
     """Compare a peer with the oracle and with toplist; or, without a folder, these two alone."""
     module = importlib.import_module(area)
     peer = module.PEERS[name]
-    populations, called, answered = module.drawn(peer, n_inputs), peer.package, []
+    populations, told, answered = module.drawn(peer, n_inputs), peer.package, []
     if folder and peer.installs:
         python = interpreter(folder / name, *peer.installs)
-        number, answered = said(python, HERE, "--inside", area, name, n_inputs)
-        called += f" {number}"
+        number, answered = called(python, __file__, "inside", area, name, n_inputs)
+        told += f" {number}"
     elif peer.installs:
-        called = f"the oracle in place of {called}"
+        told = f"the oracle in place of {told}"
     else:
         answered = answers(peer, populations)
-        called += "" if called.endswith("(read)") else f" {version(called)}"
+        told += "" if told.endswith("(read)") else f" {version(told)}"
     rows = []
     for question, theirs in zip_longest(peer.questions, answered):
         cases = [one.of(question.of) for one in populations]
@@ -293,7 +290,7 @@ def report(area: str, name: str, folder: Path | None, n_inputs: int) -> Report:
             compare(question, zip(cases, theirs, ours, strict=True)) for ours in (oracle, toplist)
         )
         rows.append(Answered(question, *found))
-    return Report(area, peer, called, rows)
+    return Report(area, peer, told, rows)
 
 
 # What is printed
@@ -344,10 +341,6 @@ def write(area: str, text: str) -> None:
 
 def main(text: str) -> int:
     """Compare the peers asked for, one after the other; `text` says what this is."""
-    if sys.argv[1:2] == ["--inside"]:
-        area, name, n_inputs = sys.argv[2:]
-        inside(area, name, int(n_inputs))
-        return 0
     peers = {area: importlib.import_module(area).PEERS for area in AREAS}
     options = options_of(
         text,

@@ -3,11 +3,10 @@
     python benchmarks/conformance/splits.py --envs envs       # makes the environments
     TOPLIST_PEERS=envs pytest -m peers tests/loo/test_splits_peers.py
 
-Given the name of a peer in its environment, it reads [[user, item, day], ...] with one row per user
-and day, and prints as rows what the peer splits; the test compares them with toplist's.
+The functions of peers take [[user, item, day], ...] with one row per user and day, and return as
+rows what the peer splits; the test calls them in the environments, and compares with toplist's.
 """
 
-import json
 import sys
 from pathlib import Path
 
@@ -65,12 +64,9 @@ def by_lenskit(rows: list[list[int]]) -> dict:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "--envs":
-        sys.path.append(str(Path(__file__).resolve().parents[1]))
-        from environments import interpreter
+    sys.path.append(str(Path(__file__).resolve().parents[1]))
+    from environments import interpreter, options_of
 
-        for name, installs in PEERS.items():
-            interpreter(Path(sys.argv[2]).resolve() / f"splits-{name}", installs)
-        sys.exit()
-    answer = {"rectools": by_rectools, "lenskit": by_lenskit}[sys.argv[1]]
-    print(json.dumps(answer(json.load(sys.stdin))))
+    options = options_of(__doc__, PEERS, envs={"type": Path, "required": True})
+    for name in options.names:
+        interpreter(options.envs.resolve() / f"splits-{name}", PEERS[name])

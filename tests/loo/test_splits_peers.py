@@ -7,10 +7,8 @@
     TOPLIST_PEERS=envs pytest -m peers tests/loo/test_splits_peers.py
 """
 
-import json
 import os
 import random
-import subprocess
 import sys
 from collections import Counter
 from functools import cache
@@ -24,7 +22,7 @@ from toplist import loo
 SCRIPT = Path(__file__).resolve().parents[2] / "benchmarks" / "conformance" / "splits.py"
 sys.path += [str(SCRIPT.parent), str(SCRIPT.parents[1])]
 
-from environments import interpreter  # noqa: E402
+from environments import called, interpreter  # noqa: E402
 from splits import FIRST, PEERS  # noqa: E402
 
 ENVIRONMENTS = Path(os.environ.get("TOPLIST_PEERS", "")).resolve()
@@ -47,11 +45,7 @@ def asked(name, seed):
     folder = ENVIRONMENTS / f"splits-{name}"
     if not (folder / "ready").exists():
         pytest.skip(f"no environment of {name}")
-    command = [interpreter(folder, PEERS[name]), "-W", "ignore", str(SCRIPT), name]
-    given = json.dumps(drawn(seed))
-    found = subprocess.run(command, input=given, capture_output=True, text=True, timeout=300)
-    assert found.returncode == 0, found.stderr
-    return json.loads(found.stdout)
+    return called(interpreter(folder, PEERS[name]), SCRIPT, f"by_{name}", drawn(seed))
 
 
 def logged(rows):
