@@ -255,10 +255,10 @@ def measure(name: str, n_users: int, length: int, k: int) -> dict[str, Any]:
             given = peer.prepared[step](*given)
         timed_call = partial(call, *given)
         first, result = timed(timed_call)
-        seconds, reading = best_of(5, timed_call, full.lists.sum, patience=10)
-        ns_per_id = 1e9 * seconds / work.lists.size
-        per_sum = ns_per_id / (1e9 * reading / full.lists.size)
-        lines.append({"step": step, "first": first, "ns_per_id": ns_per_id, "per_sum": per_sum})
+        own, reading = best_of(5, timed_call, full.lists.sum, patience=10)
+        per_id, of_sum = own.seconds / work.lists.size, reading.seconds / full.lists.size
+        figures = {"first": first.seconds, "ns_per_id": 1e9 * per_id, "per_sum": per_id / of_sum}
+        lines.append({"step": step, **figures})
         if isinstance(result, list):
             lines[-1]["means"] = result
     packages = dict.fromkeys([peer.package, "numpy"])

@@ -15,7 +15,6 @@ error, or another figure from a yardstick, ends with a non-zero exit code.
 """
 
 import gzip
-import math
 import os
 import shutil
 import subprocess
@@ -31,12 +30,11 @@ from importlib.util import find_spec
 from itertools import chain, pairwise
 from operator import itemgetter
 from pathlib import Path
-from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from environments import options_of
-from workload import Workload, by_polars, figure, generate, ideal, timed
+from environments import called, options_of
+from workload import Took, Workload, best_of, by_polars, figure, generate, ideal, timed
 
 import toplist as tl
 from toplist import loo, pointwise
@@ -49,18 +47,10 @@ TOPLIST = os.path.join(sysconfig.get_path("scripts"), "toplist")
 
 
 class Work(NamedTuple):
-    """A call, how many units it does, and what is done before it, untimed."""
+    """A call, and how many units it does: none where it prepares the next call."""
 
     call: Callable[[], Any]
     units: float = 1.0
-    prepare: Callable[[], Any] = int
-
-
-class Took(NamedTuple):
-    """What a process says itself: its seconds and its peak memory in MB."""
-
-    seconds: float
-    megabytes: float
 
 
 Works = dict[str, Work]
@@ -92,49 +82,6 @@ status, used = os.wait4(child.pid, 0)[1:]
 print(time.perf_counter() - start, used.ru_maxrss / 1000)
 sys.exit(status != 0)
 """
-PROGRAMS = {
-    "example": """
-import toplist as tl
-tl.top_k_eval([[5, 7, 8, 9, 3], [4, 6, 2, 1, 10]], [[7, 3, 5], [4, 2, 8, 7]], k=3)
-""",
-    "TREC": """
-import tempfile
-from pathlib import Path
-import toplist as tl
-with tempfile.TemporaryDirectory() as folder:
-    run, qrels = Path(folder, "run.txt"), Path(folder, "qrels.txt")
-    run.write_text("".join(f"q{r // 99} Q0 FR940104-0-{r} 1 {500 - r}.5 a\\n" for r in range(500)))
-    qrels.write_text("".join(f"q{r // 99} 0 FR940104-0-{r} {r % 4}\\n" for r in range(0, 600, 7)))
-    tl.top_k_eval(str(run), str(qrels), k=10)
-""",
-}
-# Linux only. What is measured warms up first, and the peak starts again from the present size.
-INSIDE = """
-import sys, time
-import numpy as np
-import toplist as tl
-def kilobytes(field):
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith(field))
-def measured(call, before=lambda: 0):
-    with open("/proc/self/clear_refs", "w") as reset:
-        reset.write("5")
-    start, size = time.perf_counter(), before()
-    call()
-    print(time.perf_counter() - start, (kilobytes("VmHWM") - size) / 1000)
-"""
-MEMORY = """
-def evaluate(lists, offsets, items):
-    return tl.top_k_eval(lists, tl.inputs.Lists(offsets, items), k=lists.shape[1], n_threads=2)
-lists, offsets, items = map(np.load, sys.argv[1:])
-evaluate(lists[:2], offsets[:3], items[:offsets[2]])
-measured(lambda: evaluate(lists, offsets, items), lambda: kilobytes("VmRSS"))
-"""
-STREAM = """
-paths = sys.argv[1:]
-tl.top_k_eval(*paths[2:], k=100)
-measured(lambda: tl.top_k_eval(*paths[:2], k=100))
-"""
 POLARS = """
 import sys
 import polars
@@ -148,12 +95,8 @@ print(by_polars(read(sys.argv[3]), read(sys.argv[4])))
 def process(*command: str, cache: str | None = None) -> Took:
     """Run a command below a small process, and return its wall time and its own peak memory."""
     env = os.environ | ({"NUMBA_CACHE_DIR": cache} if cache else {})
-    return said(sys.executable, "-S", "-c", LAUNCH, *command, env=env)
-
-
-def said(*command: str, env: Any = None) -> Took:
-    """Return the two numbers that a command prints last."""
-    done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE, text=True)
+    launch = sys.executable, "-S", "-c", LAUNCH, *command
+    done = subprocess.run(launch, env=env, check=True, stdout=subprocess.PIPE, text=True)
     return Took(*map(float, done.stdout.split()[-2:]))
 
 
@@ -162,14 +105,56 @@ def python(code: str, *arguments: str) -> tuple[str, ...]:
     return sys.executable, "-P", "-c", code, *arguments
 
 
-def cold(n: int, code: str = "example", cached: bool = False) -> Works:
+def cold(n: int, code: str, cached: bool = False) -> Works:
     """Return a process that compiles, or loads what is kept."""
-    kept, code = tempfile.mkdtemp(dir=FOLDER.name), PROGRAMS.get(code, code)
+    kept = tempfile.mkdtemp(dir=FOLDER.name)
 
     def call() -> Took:
         return process(*python(code), cache=kept if cached else tempfile.mkdtemp(dir=FOLDER.name))
 
     return {"toplist": Work(call)}
+
+
+# Linux only. What is measured in a process of its own warms up first, and the peak starts again
+# from the present size.
+
+
+def kilobytes(field: str) -> int:
+    """Return what /proc says of this process."""
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(field))
+
+
+def peak_of(call: Callable[[], Any]) -> Took:
+    """Return the seconds and the peak of a call."""
+    with open("/proc/self/clear_refs", "w") as reset:
+        reset.write("5")
+    seconds, _ = timed(call)
+    return Took(seconds, kilobytes("VmHWM") / 1000)
+
+
+def arrays_inside(*files: str) -> Took:
+    """Evaluate arrays; the peak is beside what the process held before."""
+
+    def evaluate(lists: np.ndarray, offsets: np.ndarray, items: np.ndarray) -> Any:
+        return tl.top_k_eval(lists, tl.inputs.Lists(offsets, items), k=lists.shape[1], n_threads=2)
+
+    lists, offsets, items = map(np.load, files)
+    evaluate(lists[:2], offsets[:3], items[: offsets[2]])
+    size = kilobytes("VmRSS") / 1000
+    seconds, peak = peak_of(lambda: evaluate(lists, offsets, items))
+    return Took(seconds, peak - size)
+
+
+def files_inside(*paths: str) -> Took:
+    """Evaluate two files after two small ones."""
+    tl.top_k_eval(*paths[2:], k=K)
+    return peak_of(lambda: tl.top_k_eval(*paths[:2], k=K))
+
+
+def inside(function: str, *paths: str) -> Took:
+    """Call one of these in a process of its own."""
+    return Took(*called(sys.executable, __file__, function, *paths))
 
 
 # Arrays, lists and frames: the workload. One at a time: the largest takes 800 MB.
@@ -211,7 +196,7 @@ def memory(n: int) -> Works:
     for name, array in vars(workload(n)).items():
         files.append(os.path.join(FOLDER.name, f"{name}.npy"))
         np.save(files[-1], array)
-    return {"toplist": Work(partial(said, *python(INSIDE + MEMORY, *files)))}
+    return {"toplist": Work(partial(inside, "arrays_inside", *files))}
 
 
 def ints(n: int) -> Works:
@@ -230,8 +215,7 @@ def strings(n: int) -> Works:
     """Return lists and sets of strings in, new ones each time: a string keeps its hash."""
     work, fresh = workload(n), {}
     works = beside_sum(lambda: tl.top_k_eval(*fresh["ids"], k=K), work)
-    renewed = works["toplist"]._replace(prepare=lambda: fresh.update(ids=work.to_strings()))
-    return {**works, "toplist": renewed}
+    return {"strings": Work(lambda: fresh.update(ids=work.to_strings()), 0.0), **works}
 
 
 def columns(n: int, text: bool = False, shuffled: bool = False) -> list[dict[str, np.ndarray]]:
@@ -418,8 +402,8 @@ def parquet(n: int, shuffled: bool = False) -> list[str]:
 
 def stream(n: int, shuffled: bool = False) -> Works:
     """Return the evaluation of two Parquet files in a process of its own."""
-    command = python(INSIDE + STREAM, *parquet(n, shuffled), *parquet(10))
-    return {"toplist": Work(partial(said, *command), float(n * K))}
+    paths = *parquet(n, shuffled), *parquet(10)
+    return {"toplist": Work(partial(inside, "files_inside", *paths), float(n * K))}
 
 
 def scattered(n: int) -> Works:
@@ -572,30 +556,23 @@ def lines() -> Iterator[Line]:
 def measured(line: Line, n: int, rounds: int) -> str:
     """Time the works of a line in turn, and return it with the least of each."""
     works = line.works(n)
-    least, peak = dict.fromkeys(works, math.inf), math.nan
-    start = perf_counter()
-    for place in range(rounds + 1):
-        for name, work in works.items():
-            work.prepare()
-            seconds, found = timed(work.call)
-            if isinstance(found, Took):
-                seconds, megabytes = found
-                peak = megabytes if name == "toplist" else peak
-            if place or not rounds:
-                least[name] = min(least[name], seconds)
-        if place and perf_counter() - start > 60:
-            break
+    calls = {name: work.call for name, work in works.items()}
+    least = {name: timed(call)[0] for name, call in calls.items()}  # which compiles
+    if rounds:
+        least = dict(zip(calls, best_of(rounds, *calls.values(), patience=60), strict=True))
+    seconds, peak = least["toplist"]
     if line.group == "splits":
         tracemalloc.start()
-        works["toplist"].call()
+        calls["toplist"]()
         peak = tracemalloc.get_traced_memory()[1] / 1e6
         tracemalloc.stop()
-    per_unit = {name: least[name] / work.units for name, work in works.items()}
+    timings = {name: work for name, work in works.items() if work.units}
+    per_unit = {name: least[name].seconds / work.units for name, work in timings.items()}
     own = per_unit.pop("toplist")
     ns = figure(1e9 * own) if works["toplist"].units > 1 else "-"
     others = [f"{figure(own / other)} x {name}" for name, other in per_unit.items()]
     title = f"{line.group}: {line.title}"
-    cells = f"{figure(least['toplist']):>9} s {ns:>8} ns {figure(peak):>8} MB"
+    cells = f"{figure(seconds):>9} s {ns:>8} ns {figure(peak):>8} MB"
     return f"{title:<54}{n:>12,}{cells}  {line.budget:<14}{', '.join(others)}"
 
 

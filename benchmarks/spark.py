@@ -181,7 +181,8 @@ def inside(name: str, data: str, k: int, rounds: int) -> dict[str, Any]:
             cpu.append(cpu_seconds() - start)
 
         (warm,) = best_of(rounds, again, patience=120)
-        figures = {"cold": cold, "warm": warm, "cpu": min(cpu), "jobs": jobs, "means": means}
+        figures = {"cold": cold.seconds, "warm": warm.seconds, "cpu": min(cpu)}
+        figures |= {"jobs": jobs, "means": means}
         driver, *others = descendants(os.getpid())
         figures["total"] = sum(peak_of(one) for one in (driver, *others))
         workers = [peak_of(one) for one in others if one["Name"].startswith("python")]

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -173,15 +173,23 @@ def by_polars(ranks: Any, truths: Any, k: int = 100) -> float:
 # Timing
 
 
-def timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds that one call takes, and what it returned."""
+class Took(NamedTuple):
+    """What a call takes: seconds, and the peak memory in MB of a process that says so."""
+
+    seconds: float
+    megabytes: float = math.nan
+
+
+def timed(call: Callable[[], Any]) -> tuple[Took, Any]:
+    """Return what one call takes, or what its process says, and what it returned."""
     start = perf_counter()
     result = call()
-    return perf_counter() - start, result
+    seconds = perf_counter() - start
+    return result if isinstance(result, Took) else Took(seconds), result
 
 
-def best_of(repeats: int, *calls: Callable[[], Any], patience: float = 20.0) -> list[float]:
-    """Return the least seconds of each call, the calls taking turns.
+def best_of(repeats: int, *calls: Callable[[], Any], patience: float = 20.0) -> list[Took]:
+    """Return what each call takes in its fastest round, the calls taking turns.
 
     Parameters
     ----------
@@ -194,9 +202,9 @@ def best_of(repeats: int, *calls: Callable[[], Any], patience: float = 20.0) -> 
 
     Returns
     -------
-    list of float
+    list of Took
     """
-    least = [math.inf] * len(calls)
+    least = [Took(math.inf)] * len(calls)
     start = perf_counter()
     for _ in range(repeats):
         least = [min(t, timed(call)[0]) for t, call in zip(least, calls, strict=True)]

@@ -11,7 +11,7 @@ truth, without a list or without either where the peer takes them.
 import asyncio
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from types import SimpleNamespace
@@ -569,9 +569,10 @@ def of_groups(value: Callable[[list[list[float]], str, int], float]) -> Callable
     return answer
 
 
-def scored(lists: list[list[float]]) -> Iterator[tuple[float, float]]:
-    """Yield the labels of all lists with scores that fall along each."""
-    return ((label, -float(place)) for row in lists for place, label in enumerate(row))
+def scored(lists: list[list[float]]) -> tuple[list[float], list[float]]:
+    """Return the labels of all lists, and scores that fall along each."""
+    labels = [label for row in lists for label in row]
+    return labels, [-float(place) for row in lists for place in range(len(row))]
 
 
 @of_groups
@@ -582,7 +583,7 @@ def lightgbm(lists: list[list[float]], theirs: str, k: int) -> float:
 
     quiet = {"verbose": -1, "num_threads": 1}
     options = {"objective": "lambdarank", "metric": theirs, "eval_at": [k], **quiet}
-    labels, scores = zip(*scored(lists), strict=True)
+    labels, scores = scored(lists)
     feature, sizes = np.arange(len(labels), dtype=float)[:, np.newaxis], [*map(len, lists)]
     data = package.Dataset(feature, labels, group=sizes, init_score=scores, params=quiet)
     ((_, _, value, *_),) = package.Booster(options, data).eval_train()
@@ -595,7 +596,7 @@ def xgboost(lists: list[list[float]], theirs: str, k: int) -> float:
     import numpy as np
     import xgboost as package
 
-    labels, scores = zip(*scored(lists), strict=True)
+    labels, scores = scored(lists)
     if theirs != "ndcg":  # the others refuse grades
         labels = [float(label > 0) for label in labels]
     data = package.DMatrix(np.zeros((len(labels), 1)), labels, group=[*map(len, lists)])
@@ -609,10 +610,10 @@ def catboost(lists: list[list[float]], theirs: str, k: int) -> float:
     """Return eval_metric of labels, scores and groups."""
     from catboost.utils import eval_metric
 
-    labels, scores = zip(*scored(lists), strict=True)
+    labels, scores = scored(lists)
     groups = [place for place, row in enumerate(lists) for _ in row]
     name, how = f"{theirs}:top={k}", {"group_id": groups, "thread_count": 1}
-    return float(eval_metric([*labels], [*scores], name, **how)[0])
+    return float(eval_metric(labels, scores, name, **how)[0])
 
 
 def pytorch_metric_learning(case: Population, theirs: str, k: int) -> Any:

@@ -83,10 +83,6 @@ class Population(engine.Population):
             found[users[i]] = {user: lists[user] for user in some if user in lists}
         return {first: some for first, some in found.items() if some}
 
-    def filled(self, k: int) -> dict[str, list[list[int]]]:
-        """Return the lists of each window alone."""
-        return {first: [*some.values()] for first, some in self.windows(k).items()}
-
     def shown(self, user: str, k: int) -> str:
         """Say what a value was computed from, or from its first user."""
         return f"{self.lists[user][:k]}, history {self.history[user]}"
@@ -199,7 +195,7 @@ def cold_are_worth_nothing(world: Population, _: Question, user: str, k: int) ->
 
 def cold_are_counted(world: Population, _: Question, first: str, k: int) -> float:
     """Divide all items listed by those of the histories."""
-    return len({item for row in world.filled(k)[first] for item in row}) / len(world.seen)
+    return len({item for row in world.windows(k)[first].values() for item in row}) / len(world.seen)
 
 
 def over_k(world: Population, _: Question, user: str, k: int) -> float:
@@ -209,7 +205,7 @@ def over_k(world: Population, _: Question, user: str, k: int) -> float:
 
 def over_both_lengths(world: Population, _: Question, first: str, k: int) -> float:
     """Divide what is shared by both lengths in place of k."""
-    return oracle.personalisation_by_cosine(world.filled(k)[first], k)
+    return oracle.personalisation_by_cosine([*world.windows(k)[first].values()], k)
 
 
 # The peers
@@ -277,8 +273,8 @@ def lenskit(world: Population, theirs: str, k: int) -> Values:
         metric, lists = ranking.MeanPopRank(data, n=k), world.cut(k).items()
         return {u: metric.measure_list(ItemList(row, ordered=True), None) for u, row in lists}
     metric, found = ranking.ListGini(k, items=len(world.items)), {}
-    for first, rows in world.filled(k).items():
-        lists = (ItemList(row, ordered=True) for row in rows)
+    for first, some in world.windows(k).items():
+        lists = (ItemList(row, ordered=True) for row in some.values())
         parts = [metric.compute_list_data(one, None) for one in lists]
         found[first] = float(metric.global_aggregate(parts))
     return found
@@ -317,13 +313,16 @@ def scipy(world: Population, theirs: str, k: int) -> Values:
     from scipy.spatial.distance import euclidean, pdist
     from scipy.stats import entropy
 
+    found = {}
     if theirs.startswith("pdist"):
-        held = {first: np.zeros((len(rows), ITEMS)) for first, rows in world.filled(k).items()}
-        for first, rows in world.filled(k).items():
-            for place, row in enumerate(rows):
-                held[first][place, row] = 1
-        return {u: float(pdist(x, "cosine").mean()) for u, x in held.items() if len(x) > 1}
-    labels, found = np.array([*world.indicators.values()]), {}
+        for first, some in world.windows(k).items():
+            held = np.zeros((len(some), ITEMS))
+            for place, row in enumerate(some.values()):
+                held[place, row] = 1
+            if len(some) > 1:
+                found[first] = float(pdist(held, "cosine").mean())
+        return found
+    labels = np.array([*world.indicators.values()])
     labels /= np.maximum(labels.sum(axis=1, keepdims=True), 1)
     for user, row in world.cut(k).items():
         ranks = np.arange(1, len(row) + 1)
