@@ -1,4 +1,4 @@
-"""What the programs here share: their options, and the environments of peers.
+"""What the programs here share: their tables and options, and the environments of peers.
 
 An environment is made once and kept as long as its folder.
 """
@@ -9,9 +9,15 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+
+
+def table_of(program: Path | str) -> dict[str, Any]:
+    """Read the table that stands beside a program."""
+    return tomllib.loads(Path(program).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def options_of(text: str, names: Iterable[str], **options: dict[str, Any]) -> argparse.Namespace:

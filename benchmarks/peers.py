@@ -14,8 +14,8 @@ toplist and for the peer. "first" is the first call in the process, compiling in
 compiled kernels are kept. "x sum" is the cost per ranked id over that of ``ids.sum()`` on the full
 workload in the same process. toplist runs in the interpreter that runs this file.
 
-A peer is one function of a k and one row of PEERS. It returns steps by name: calls of lists and
-truths in the form of FORMS that the step is called after, or of the step before it. They return
+A peer is one function of a k and one row of peers.toml. It returns steps by name: calls of lists
+and truths in the form that the step is called after, or in that of the step before it. They return
 nDCG and MAP, or nothing that counts.
 """
 
@@ -23,16 +23,15 @@ import importlib
 import math
 import platform
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from environments import called, interpreter, options_of
+from environments import called, interpreter, options_of, table_of
 from workload import Workload, best_of, figure, generate, ideal, timed
 
 Steps = dict[str, Callable[[Any, Any], Any]]
@@ -213,46 +212,21 @@ def loop(k: int) -> Steps:
     return {INTEGERS: means}
 
 
-class Peer(NamedTuple):
-    """How to run a peer.
-
-    Parameters
-    ----------
-    steps : callable
-    requirements : tuple of str
-        What to install. None: this interpreter, as it is.
-    package : str
-        Whose version is told.
-    prepared : mapping
-        What is made of a form, by its name, before time is taken.
-    """
-
-    steps: Callable[[int], Steps]
-    requirements: tuple[str, ...] = ()
-    package: str = "numpy"
-    prepared: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType({})
-
-
-PEERS = {
-    "toplist": Peer(toplist, package="toplist"),
-    "ranx": Peer(ranx, ("ranx",), "ranx", {PANDAS: text_with_scores}),
-    "rectools": Peer(rectools, ("rectools",), "rectools"),
-    "polars": Peer(polars, ("polars", "numpy"), "polars"),
-    "pytrec_eval": Peer(pytrec_eval, ("pytrec-eval-terrier", "numpy"), "pytrec-eval-terrier"),
-    "loop": Peer(loop, ("numpy",)),
-}
+PEERS = table_of(__file__)
+# What is made of a form before time is taken.
+PREPARED = {("ranx", PANDAS): text_with_scores}
 LINE = "{:<32}{:>9}{:>11}{:>10}  {}"
 
 
 def measure(name: str, n_users: int, length: int, k: int) -> dict[str, Any]:
     """Time a peer's steps, inside its own environment; tell the versions at work."""
-    full, peer = generate(10_000_000 // length, length=length), PEERS[name]
+    full = generate(10_000_000 // length, length=length)
     work, lines = full.head(n_users), []
-    for step, call in peer.steps(k).items():
+    for step, call in globals()[name](k).items():
         if step in FORMS:
             given = [*FORMS[step](work)]
-        if step in peer.prepared:
-            given = peer.prepared[step](*given)
+        if (name, step) in PREPARED:
+            given = PREPARED[name, step](*given)
         timed_call = partial(call, *given)
         first, result = timed(timed_call)
         own, reading = best_of(5, timed_call, full.lists.sum, patience=10)
@@ -261,7 +235,7 @@ def measure(name: str, n_users: int, length: int, k: int) -> dict[str, Any]:
         lines.append({"step": step, **figures})
         if isinstance(result, list):
             lines[-1]["means"] = result
-    packages = dict.fromkeys([peer.package, "numpy"])
+    packages = dict.fromkeys([PEERS[name]["package"], "numpy"])
     versions = [f"{package} {version(package)}" for package in packages]
     versions.append(f"Python {platform.python_version()}")
     return {"versions": ", ".join(versions), "lines": lines}
@@ -269,7 +243,7 @@ def measure(name: str, n_users: int, length: int, k: int) -> dict[str, Any]:
 
 def run(name: str, folder: Path, *sizes: int) -> list[dict[str, Any]]:
     """Measure a peer in its environment, print the lines and return them."""
-    python = interpreter(folder / name, *filter(None, [PEERS[name].requirements]))
+    python = interpreter(folder / name, *PEERS[name]["installs"])
     report = called(python, __file__, "measure", name, *sizes)
     print(f"{name}: {report['versions']}")
     for line in report["lines"]:

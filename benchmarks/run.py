@@ -21,7 +21,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import tomllib
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache, partial
@@ -33,7 +32,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from environments import called, options_of
+from environments import called, options_of, table_of
 from workload import Took, Workload, best_of, by_polars, figure, generate, ideal, timed
 
 import toplist as tl
@@ -544,8 +543,7 @@ def t_tests(n: int) -> Works:
 
 def lines() -> Iterator[Line]:
     """Yield the lines of run.toml."""
-    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    for group, rows in table.items():
+    for group, rows in table_of(__file__).items():
         for title, row in rows.items():
             sizes, budget = row.pop("n", [100_000]), row.pop("budget", "")
             works = partial(globals()[row.pop("works")], **row)

@@ -36,13 +36,12 @@ observed of 8.
 
 import functools
 import math
-import tomllib
 from collections.abc import Callable, Iterator
 from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
-from environments import options_of
+from environments import options_of, table_of
 
 import toplist as tl
 from toplist import files
@@ -468,8 +467,7 @@ def of_judge_in_clusters(rng: Rng, n_clusters: int, n_others: int, shared: bool)
 
 def lines() -> Iterator[tuple[str, str, Draw]]:
     """Yield group, title and draw of the lines of sizes.toml."""
-    table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    for group, blocks in table.items():
+    for group, blocks in table_of(__file__).items():
         for block in blocks:
             of = globals()[f"of_{block['of']}"]
             axes = (

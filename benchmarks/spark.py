@@ -22,7 +22,6 @@ which needs pyspark, pandas and pyarrow; Java must be there, and Linux, whose /p
 import os
 import sys
 import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
@@ -30,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from environments import called, interpreter, options_of
+from environments import called, interpreter, options_of, table_of
 from workload import best_of, generate, timed
 
 USERS, LENGTH, PARTITIONS = 20_000, 50, 8
@@ -110,7 +109,7 @@ def recommenders(recs: Any, truth: Any, k: int) -> Means:
     return {f"{name}@{k}": float(value) for name, value in means.items()}
 
 
-PROGRAMS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+PROGRAMS = table_of(__file__)
 
 
 # Measured in a process of its own

@@ -11,7 +11,6 @@ import importlib
 import math
 import sys
 import tempfile
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib.metadata import version
 from itertools import zip_longest
@@ -25,7 +24,7 @@ AREAS = "conventions", "judgements", "lists"
 # Areas use the oracles of the tests, and all programs here the environments.
 sys.path[1:1] = [str(HERE.parent), str(HERE.parents[1] / "tests")]
 
-from environments import called, interpreter, options_of  # noqa: E402
+from environments import called, interpreter, options_of, table_of  # noqa: E402
 
 EXACT = 1e-9
 
@@ -125,8 +124,8 @@ def peers_of(area: str) -> dict[str, Peer]:
     and ours; what else is no field of a peer is a field of each question. There may be `blocks` of
     these.
     """
-    table = tomllib.loads((HERE / f"{area}.toml").read_text(encoding="utf-8"))
-    group, peers = table.pop("group"), {}
+    table, peers = table_of(HERE / f"{area}.py"), {}
+    group = table.pop("group")
     for name, row in table.items():
         found = {field: row.pop(field) for field in Peer._fields if field in row}
         answer = getattr(importlib.import_module(row.pop("module", area)), name)
