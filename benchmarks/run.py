@@ -128,8 +128,8 @@ def peak_of(call: Callable[[], Any]) -> Took:
     """Return the seconds and the peak of a call."""
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")
-    seconds, _ = timed(call)
-    return Took(seconds, kilobytes("VmHWM") / 1000)
+    took, _ = timed(call)
+    return took._replace(megabytes=kilobytes("VmHWM") / 1000)
 
 
 def arrays_inside(*files: str) -> Took:
@@ -166,27 +166,18 @@ def beside_sum(call: Callable[[], Any], work: Workload) -> Works:
     return beside(call, work.lists.size, sum=work.lists.sum)
 
 
-def arrays(n: int, duplicates: str, one_each: bool = False) -> Works:
-    """Return arrays in, means and deviations of the six metrics at every k out."""
+def arrays(n: int, duplicates: str, one_each: bool = False, values: bool = False) -> Works:
+    """Return arrays in, means and deviations of six metrics at every k out, or `values` of one."""
     work = workload(n, mean_relevant=1) if one_each else workload(n)
     truths = work.items if one_each else tl.inputs.Lists(work.offsets, work.items)
-    options = {"metrics": METRICS, "duplicates": duplicates, "n_threads": 2}
+    options = {"duplicates": duplicates, "n_threads": 2}
 
     def six() -> list[Any]:
-        result = tl.top_k_eval(work.lists, truths, K, **options)
+        result = tl.top_k_eval(work.lists, truths, K, metrics=METRICS, **options)
         return [(result[name], result.std(name)) for name in METRICS]
 
-    return beside_sum(six, work)
-
-
-def per_user(n: int) -> Works:
-    """Return arrays in, one metric of every user at every k out."""
-    work = workload(n)
-    options = {"duplicates": "first", "n_threads": 2}
-    return beside_sum(
-        lambda: tl.curves("ndcg", work.lists, tl.inputs.Lists(work.offsets, work.items), **options),
-        work,
-    )
+    one = partial(tl.curves, "ndcg", work.lists, truths, **options)
+    return beside_sum(one if values else six, work)
 
 
 def memory(n: int) -> Works:

@@ -22,8 +22,8 @@ which needs pyspark, pandas and pyarrow; Java must be there, and Linux, whose /p
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -46,27 +46,19 @@ Means = dict[str, float]
 # The data
 
 
-def columns(n_users: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Return two long tables, their rows in no order: lists by rank, and relevant items."""
-    work = generate(n_users, length=LENGTH, mean_relevant=10, n_items=20_000, wide=False)
-    rng = np.random.default_rng(0)
-    without_list, without_truth = (rng.permutation(n_users)[: n_users * p // 100] for p in (3, 2))
-    recs, truth = work.to_columns()
-    tables = []
-    for table, lacking in ((recs, without_list), (truth, without_truth)):
-        rows = rng.permutation(np.flatnonzero(~np.isin(table["user_id"], lacking)))
-        tables.append({name: values[rows] for name, values in table.items()})
-    return tables[0], tables[1]
-
-
 def write(folder: Path, n_users: int) -> Path:
-    """Write both tables as Parquet files of some row groups."""
+    """Write lists by rank and relevant items as Parquet files of some row groups, in no order."""
     import pyarrow
     import pyarrow.parquet
 
-    for name, table in zip(SIDES, columns(n_users), strict=True):
-        path, rows = folder / f"{name}.parquet", pyarrow.table(table)
-        pyarrow.parquet.write_table(rows, path, row_group_size=len(rows) // PARTITIONS + 1)
+    work = generate(n_users, length=LENGTH, mean_relevant=10, n_items=20_000, wide=False)
+    rng = np.random.default_rng(0)
+    lacking = [rng.permutation(n_users)[: n_users * percent // 100] for percent in (3, 2)]
+    for name, table, without in zip(SIDES, work.to_columns(), lacking, strict=True):
+        order = rng.permutation(np.flatnonzero(~np.isin(table["user_id"], without)))
+        rows = pyarrow.table({column: values[order] for column, values in table.items()})
+        path, size = folder / f"{name}.parquet", len(rows) // PARTITIONS + 1
+        pyarrow.parquet.write_table(rows, path, row_group_size=size)
     return folder
 
 
@@ -115,21 +107,6 @@ PROGRAMS = table_of(__file__)
 # Measured in a process of its own
 
 
-@contextmanager
-def session() -> Iterator[Any]:
-    """Start Spark with the settings that all programs share."""
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]")
-    for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
-    spark.sparkContext.setLogLevel("ERROR")
-    yield spark
-    spark.stop()
-
-
 def descendants(root: int) -> list[dict[str, str]]:
     """Return what /proc says of a process, first, and of all below it."""
     found = {}
@@ -164,35 +141,34 @@ def cpu_seconds() -> float:
 
 def inside(name: str, data: str, k: int, rounds: int) -> dict[str, Any]:
     """Measure a program and return the figures, with the versions at work."""
-    program = {"toplist": toplist, "replay": replay, "recommenders": recommenders}[name]
-    with session() as spark:
-        recs, truth = (spark.read.parquet(f"{data}/{one}.parquet") for one in SIDES)
-        context = spark.sparkContext
-        context.setJobGroup("cold", "")
-        cold, means = timed(lambda: program(recs, truth, k))
-        jobs = len(context.statusTracker().getJobIdsForGroup("cold"))
-        context.setJobGroup("warm", "")
-        cpu = []
+    from pyspark.sql import SparkSession
 
-        def again() -> None:
-            start = cpu_seconds()
-            program(recs, truth, k)
-            cpu.append(cpu_seconds() - start)
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    spark = SparkSession.builder.master("local[2]").config(map=SETTINGS).getOrCreate()
+    context = spark.sparkContext
+    context.setLogLevel("ERROR")
+    recs, truth = (spark.read.parquet(f"{data}/{one}.parquet") for one in SIDES)
+    program, cpu = globals()[name], []
 
-        (warm,) = best_of(rounds, again, patience=120)
-        figures = {"cold": cold.seconds, "warm": warm.seconds, "cpu": min(cpu)}
-        figures |= {"jobs": jobs, "means": means}
-        driver, *others = descendants(os.getpid())
-        figures["total"] = sum(peak_of(one) for one in (driver, *others))
-        workers = [peak_of(one) for one in others if one["Name"].startswith("python")]
-        figures["worker"] = max(workers, default=0.0)
-        figures["version"], figures["pyspark"] = (
-            version(PROGRAMS[name]["package"]),
-            version("pyspark"),
-        )
-        if name == "toplist":
-            figures["under"] = conventions(recs, truth, k)
-    return figures
+    def again() -> None:
+        start = cpu_seconds()
+        program(recs, truth, k)
+        cpu.append(cpu_seconds() - start)
+
+    context.setJobGroup("cold", "")
+    cold, means = timed(lambda: program(recs, truth, k))
+    jobs = len(context.statusTracker().getJobIdsForGroup("cold"))
+    context.setJobGroup("warm", "")
+    (warm,) = best_of(rounds, again, patience=120)
+    figures = {"cold": cold.seconds, "warm": warm.seconds, "cpu": min(cpu), "jobs": jobs}
+    driver, *others = descendants(os.getpid())
+    figures["total"] = sum(peak_of(one) for one in (driver, *others))
+    workers = [peak_of(one) for one in others if one["Name"].startswith("python")]
+    figures["worker"] = max(workers, default=0.0)
+    under = conventions(recs, truth, k) if name == "toplist" else {}
+    spark.stop()
+    versions = {"version": version(PROGRAMS[name]["package"]), "pyspark": version("pyspark")}
+    return {**figures, **versions, "means": means, "under": under}
 
 
 def conventions(recs: Any, truth: Any, k: int) -> dict[str, Means]:
