@@ -79,7 +79,7 @@ class Index:
         if lists.padding is not None and size and lists.padding in self.ids:
             raise ValueError(f"{self.name} holds the padding id {lists.padding!r}")
         whole = lists.whole and not lists.single
-        codes = self.indices(lists.codes, lists.ids, lists.flat, whole, ranked=True)
+        codes = self.indices(lists.codes, lists.ids, lists.flat, whole)
         return replace(lists, codes=codes, n_items=size)
 
     def places(self, ids: Any, flat: Flat) -> Ints:
@@ -112,11 +112,10 @@ class Index:
             shown = written(flat.ids[:1], flat.names)
             encode(_in_one_row(shown, flat.side), self.kept["ids"], False)
         found, known = encode(_in_one_row(ids, flat.side), self.kept["ids"], hashing=False)
-        numbering = known.once(Numbering, partial(_numbering_of, known.ids))
-        places = np.asarray(found.ids, np.int64) if numbering is None else numbering.find(found.ids)
+        places = known.once(Numbering, partial(_numbering_of, known.ids)).find(found.ids)
         return np.where((places >= 0) & (places < n), places, -1)
 
-    def indices(self, numbers: Ints, ids: Any, flat: Flat, whole: bool, ranked: bool) -> Ints:
+    def indices(self, numbers: Ints, ids: Any, flat: Flat, whole: bool = True) -> Ints:
         """Return the index of the item at every place of some lists.
 
         Parameters
@@ -125,8 +124,6 @@ class Index:
             The number of the item at each place, -1 where it does not count; the items by number.
         whole : bool
             Whether these are all lists, of several users, so that one of their items is known.
-        ranked : bool
-            Whether a place is a rank, for messages.
 
         Raises
         ------
@@ -145,7 +142,7 @@ class Index:
             place, who = lost[0] - flat.offsets[user], flat.name_user(user)
             item = flat.row(user)[place]
             what = f"{flat.side}: {who} has item {item!r}"
-            if ranked:
+            if flat.side == "ranks":
                 what = f"{who} lists item {item!r} at rank {place + 1}"
             raise ValueError(
                 f"{what}, which is not in {self.name} ({len(lost):,} such places); {self.way_out}"
@@ -166,10 +163,8 @@ def _in_one_row(ids: Any, side: str) -> Flat:
     return Flat(side, rows, np.array([0, len(ids)]), np.array([len(ids)]))
 
 
-def _numbering_of(ids: Ints) -> Numbering | None:
-    """Return the numbers of ids; None where each id is its own."""
-    if np.array_equal(ids, np.arange(len(ids))):
-        return None
+def _numbering_of(ids: Ints) -> Numbering:
+    """Return the numbers of distinct ids."""
     numbering = Numbering()
     numbering.number(ids)
     return numbering

@@ -20,7 +20,6 @@ from toplist import kernels, parallel
 from toplist.beyond.indexing import Index, Listed, UserItems, numbers_of
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, plain, values_of
-from toplist.inputs.lists import Flat
 from toplist.inputs.options import ItemData
 from toplist.inputs.texts import Words, hashes_of, total_of
 from toplist.matching.hits import Hits
@@ -243,12 +242,15 @@ class Listwise:
         def fills(listed: Listed) -> Fill:
             return _filled(kernels.lists.means, listed, values, _weights(listed.depth, by_rank))
 
-        return OfUsers(self._items(fact, other is not None, way_out, True), fills, values)
+        if isinstance(fact, UserItems):
+            return OfUsers(_expected(fact, left_out=True), fills, values)
+        return OfUsers(self._items(fact, other is not None, way_out), fills, values)
 
     def lift(self, means: OfUsers, history: UserItems) -> OfUsers:
         """Return by which share of it means of the list are above that of the user's history."""
+        assert isinstance(means.items, Index)
         flat = history.flat
-        codes = _indices(means.items, flat)
+        codes = means.items.indices(*numbers_of(flat), flat)
         row = np.repeat(np.arange(len(flat.lengths)), flat.lengths)[codes >= 0]
         values = means.values[codes[codes >= 0]]
         n, total = (np.bincount(row, one, len(flat.lengths)) for one in (None, values))
@@ -290,8 +292,9 @@ class Listwise:
         self, history: UserItems, fact: Fact, hellinger: bool, by_rank: bool, alpha: float
     ) -> OfUsers:
         """Return the distance of the labels of a list from those of the user's history."""
-        labels, items = fact.data, self._items(fact)
-        own = _indices(items, history.flat), history.flat.offsets, labels.offsets, labels.codes
+        labels, items, flat = fact.data, self._items(fact), history.flat
+        codes = items.indices(*numbers_of(flat), flat)
+        own = codes, flat.offsets, labels.offsets, labels.codes
         n_labels, most = len(labels.labels), int(np.diff(labels.offsets).max(initial=0))
 
         def fills(listed: Listed) -> Fill:
@@ -328,33 +331,25 @@ class Listwise:
 
             return fill
 
+        if isinstance(fact, UserItems):
+            return OfUsers(_expected(fact, left_out=False), fills, of_truth=True)
         return OfUsers(self._items(fact), fills, of_truth=True)
 
-    def _items(
-        self,
-        fact: Fact | UserItems,
-        as_one: bool = False,
-        way_out: str = NO_LABEL,
-        left_out: bool = False,
-    ) -> Index | Expected:
-        """Return which items something is known of; others may be `as_one`, of its own.
-
-        Items of users are those that were expected; without any, users may be `left_out`.
-        """
-        if isinstance(fact, UserItems):  # numbered once for all parts of the lists
-            own, ids = numbers_of(fact.flat)
-            return Expected(fact, left_out, own, Index(ids, fact.name, len(ids)))
-        ids = fact.ids
-        if set(map(type, ids)) == {int} and np.array(ids).dtype == np.int64:
-            ids = np.array(ids)  # once for all parts of the lists
+    def _items(self, fact: Fact, as_one: bool = False, way_out: str = NO_LABEL) -> Index:
+        """Return which items something is known of; others may be `as_one`, of its own."""
+        ids = fact.ids  # integers as an array, or a range, once for all parts of the lists
+        if isinstance(ids, list) and set(map(type, ids)) == {int}:
+            ids = np.array(ids) if np.array(ids).dtype == np.int64 else ids
+        if isinstance(ids, np.ndarray) and np.array_equal(ids, np.arange(len(ids))):
+            ids = range(len(ids))
         code = len(ids) if as_one else (-1 if self.known.unknown == "skip" else None)
         return Index(ids, fact.name, code, f"unknown='skip' leaves such items out, {way_out}")
 
 
-def _indices(items: Any, flat: Flat) -> Ints:
-    """Return the index of every item of some users, also of repeated ones."""
-    codes: Ints = items.indices(*numbers_of(flat), flat, whole=True, ranked=False)
-    return codes
+def _expected(given: UserItems, left_out: bool) -> Expected:
+    """Return which items were expected; without any, users may be `left_out`."""
+    own, ids = numbers_of(given.flat)  # numbered once for all parts of the lists
+    return Expected(given, left_out, own, Index(ids, given.name, len(ids)))
 
 
 def _filled(kernel: Any, listed: Listed, *given: Any, of_user: Sequence[Ints] = ()) -> Fill:
