@@ -306,13 +306,10 @@ class Parser(argparse.ArgumentParser):
         """Return whether an argument is a valid value of an option."""
         if words := self._options[action].words:
             return canonical(value).partition("@")[0].partition("(")[0] in words
-        if action.choices is not None:
-            return value in action.choices
-        if not callable(action.type):
-            return False
-        with suppress(ValueError, TypeError, argparse.ArgumentTypeError):
-            action.type(value)
-            return True
+        if callable(action.type):  # which refuses what is none of the choices, too
+            with suppress(ValueError, TypeError, argparse.ArgumentTypeError):
+                action.type(value)
+                return True
         return False
 
 
