@@ -135,8 +135,8 @@ def polars(k: int) -> Steps:
             )
         )
         users = relevant.lazy().group_by("user_id").agg(pl.len().clip(upper_bound=k).alias("n"))
-        found = users.join(hits, on="user_id", how="left").fill_null(0.0).collect()
-        dcg, ap, n = (found[name].to_numpy() for name in ("dcg", "ap", "n"))
+        found = users.join(hits, on="user_id", how="left").collect()
+        n, dcg, ap = (found[name].fill_null(0).to_numpy() for name in ("n", "dcg", "ap"))
         return [float(mean) for mean in ((dcg / ideal(k)[n]).mean(), (ap / n).mean())]
 
     return {POLARS: means}
