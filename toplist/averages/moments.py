@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from toplist import parallel
-from toplist.averages.per_user import cut_offs, fillers, gains_of
+from toplist.averages.per_user import fillers, gains_of
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
@@ -305,7 +305,7 @@ def of_rows(
     Parameters
     ----------
     average : Moments or Pooled
-        Of these rows at these k's, which rise.
+        Of these rows at these k's, each the next one.
     units : Units
         The weights and clusters of the rows in `counted`, in their order.
     """
@@ -318,15 +318,14 @@ def of_rows(
         order = np.argsort(units.clusters, kind="stable")
         rows, w, begins = rows[order], w[order], offsets_of(np.bincount(units.clusters))
     read, every = gains_of(hits.subset(rows), metric, threshold_in_gains), np.ones(len(rows), bool)
-    columns, pull = cut_offs(read, cuts.tolist()), np.sqrt(units.whole / (units.whole - sizes))
-    at, ratio = np.searchsorted(columns, cuts), isinstance(average, Pooled)
-    numerators, divisors = fillers(read, every, metric, columns, ratio)
+    pull = np.sqrt(units.whole / (units.whole - sizes))
+    numerators, divisors = fillers(read, every, metric, cuts, isinstance(average, Pooled))
 
     def pulls(lo: int, hi: int) -> Floats:
         """Return what some units add to the error of each mean, (hi - lo, K)."""
         first, last = begins[lo], begins[hi]
-        y = divisors(first, last)[:, at] if divisors else 1.0
-        left = numerators(first, last)[:, at] - average.mean * y
+        y = divisors(first, last) if divisors else 1.0
+        left = numerators(first, last) - average.mean * y
         left *= w[first:last, np.newaxis]
         return np.add.reduceat(left, begins[lo:hi] - first, axis=0) * pull[lo:hi, np.newaxis]
 

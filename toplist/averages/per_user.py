@@ -4,6 +4,8 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
@@ -25,19 +27,16 @@ def curves(
     hits: RelevantHits, counted: Bools, metric: Metric, depth: int, n_threads: int | None = None
 ) -> Floats:
     """Return one metric of every user at every k, (n_users, depth); NaN for users not counted."""
-    out = empty((len(hits), depth))
-    near = reach(hits, depth)
-    fill = filler(hits, counted, metric, np.arange(1, near + 1))
-    work = hits.offsets + np.arange(len(hits.offsets)) * near
+    out, near = empty((len(hits), depth)), reach(hits, depth)
+    blocks = parallel.bounds(hits.offsets + np.arange(len(hits.offsets)) * near)
 
-    def write(lo: int, hi: int) -> None:
-        fill(lo, hi, out[lo:hi, :near])
+    def write(fill: Callable[..., Floats], columns: Floats, lo: int, hi: int) -> None:
+        fill(lo, hi, columns[lo:hi])
 
-    parallel.each(write, parallel.bounds(work), n_threads)
-    for first in range(near, depth, PART):  # below every list, where only the divisor changes
-        last = min(first + PART, depth)
-        cuts = np.concatenate([np.arange(1, near + 1), np.arange(first + 1, last + 1)])
-        out[:, first:last] = filler(hits, counted, metric, cuts)(0, len(hits))[:, near:]
+    # below every list, where only the divisor changes, in parts
+    for first, last in pairwise([0, *range(near, depth, PART), depth]):
+        fill = filler(hits, counted, metric, np.arange(first, last) + 1)
+        parallel.each(partial(write, fill, out[:, first:last]), blocks, n_threads)
     return out
 
 
@@ -133,8 +132,8 @@ def empty(shape: tuple[int, ...]) -> Floats:
 def filler(hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[..., Floats]:
     """Return a function of ``lo, hi, out=None``: the curves of these users, (hi - lo, K).
 
-    They are written to `out` where it is given. `cuts` are the k's of the columns, as `cut_offs`
-    returns them, or one k.
+    They are written to `out` where it is given. `cuts` are the k's of the columns: as `cut_offs`
+    returns them, or from any k on, each the next one.
     """
     metric, depth = metric.summed, int(cuts.max(initial=0))
     if metric.dividing.by_hits:
