@@ -1,6 +1,7 @@
 """`GroundTruths`: the same results as without, beside every form of lists; nothing read again."""
 
 import pickle
+from collections import defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import chain, cycle
@@ -83,7 +84,7 @@ def test_the_bits_of_ground_truths_that_are_read_again(tmp_path, text, graded):
 
 
 def test_what_changes_later_does_not_change_them():
-    truth, rows = {"a": {1}, "b": {2}}, np.array([[1], [2]])
+    truth, rows = defaultdict(set, a={1}, b={2}), np.array([[1], [2]])
     kept, by_position = tl.GroundTruths(truth), tl.GroundTruths(rows)
     assert len(kept) == len(by_position) == 2  # both are read
     truth["a"].add(9)

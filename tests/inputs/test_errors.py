@@ -116,6 +116,8 @@ ITEMS = [
      "ids of two kinds, 7 in ranks and 'i8' in ground_truths"),
     (Table({"user_id": [30], "item_id": [7], "rank": [1]}), {"u10": [7]}, {},
      "'user_id' holds ids of two kinds, 30 in ranks and 'u10'"),
+    (Table({"user_id": [30], "item_id": [b"x"], "rank": [1]}), {30: ["x"]}, {},
+     "'item_id' holds ids of two kinds, b'x' in ranks and 'x' in ground_truths"),
     *((Table(LONG), Table({**IDS, "item_id": one}), {}, "never an id")
       for one in ([1.0, 2.0], [True, False])),
     ([[WIDE, 3]], [[3]], {}, f"ranks: {WIDE} is an id that int64 does not hold: ... str(id)"),
