@@ -42,8 +42,10 @@ def curves(
 
 def values(hits: RelevantHits, counted: Bools, metric: Metric, k: int) -> Floats:
     """Return one metric of every user at one k, (n_users,); NaN for users not counted."""
-    found: Floats = filler(hits, counted, metric, np.array([k]))(0, len(hits))[:, 0]
-    return found
+    out, fill = np.empty((len(hits), 1)), filler(hits, counted, metric, np.array([k]))
+    for lo, hi in kernels.steps(hits.offsets + np.arange(len(hits.offsets)) * reach(hits, k)):
+        fill(lo, hi, out[lo:hi])
+    return out[:, 0]
 
 
 def truths_of(hits: Hits, metric: Metric) -> RelevantHits:
