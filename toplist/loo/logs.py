@@ -60,10 +60,13 @@ class Times:
         """What they are, in messages."""
         return "dates" if self.dated else "numbers"
 
+    def limit(self, time: Any) -> float:
+        """Return the first number of their kind that is not before a time, any of Python."""
+        return float(time) if self.values.dtype.kind == "f" else math.ceil(time)
+
     def since(self, time: Any) -> Bools:
-        """Flag the times that are not before a time, any number of Python."""
-        limit = float(time) if self.values.dtype.kind == "f" else math.ceil(time)
-        found: Bools = self.values >= limit
+        """Flag the times that are not before a time."""
+        found: Bools = self.values >= self.limit(time)
         return found
 
     def written(self, value: Any) -> Any:

@@ -8,6 +8,7 @@ put in random order by a hash of seed, user and item, which belongs to the row i
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -430,10 +431,11 @@ def windows(
             raise ValueError(f"{option}={given!r}: {kind}: give {what}, above 0")
         lengths[option] = _exact(found.value)
     step, width = lengths.values()
+    ordered = np.sort(times.values[rows.rows])
     if start is not None:
         first = _exact(rows.time(start, "start"))
     else:  # the first time before which at least half of the rows lie
-        half = np.sort(times.values[rows.rows])[(len(rows.rows) - 1) // 2 :]
+        half = ordered[(len(rows.rows) - 1) // 2 :]
         later = half[half > half[:1]]
         if not len(later):
             why = "before no time lie half of the rows"
@@ -456,20 +458,22 @@ def windows(
     bounds = [(first + place * step, first + place * step + width) for place in range(n)]
     cuts, lines = [times.written(cut) for cut, _ in bounds], []
     for cut, both in zip(cuts, bounds, strict=True):
-        (since, beyond), end = map(rows.since, both), times.written(both[1])
-        test = since & ~beyond
-        n_before, n_test = int(np.sum(~since)), int(np.sum(test))
+        n_before, n_until = (bisect_left(ordered, times.limit(one)) for one in both)
+        end = times.written(both[1])
         if n_before == 0:
             raise ValueError(f"windows: no row is before {cut}: give a later start")
-        if n_test == 0:
+        if n_until == n_before:
             what = f"no row is from {cut} on and before {end}"
             raise ValueError(f"windows: {what}: give a longer horizon or another start")
-        if not (rows.n_of(~since)[rows.users[test]] >= rows.least).any():
-            what = f"from {cut} on and before {end} the test part would be empty"
-            why = f"none of its users has {counted(rows.least, 'row')} before"
-            raise ValueError(f"windows: {what}: {why}: give a smaller min_history=")
-        of_test = counted(n_test, "row")
-        lines.append(f"{cut}: {counted(n_before, 'row')} before, {of_test} before {end}")
+        if rows.least:
+            since, beyond = map(rows.since, both)
+            known = rows.n_of(~since)[rows.users[since & ~beyond]]
+            if not (known >= rows.least).any():
+                what = f"from {cut} on and before {end} the test part would be empty"
+                why = f"none of its users has {counted(rows.least, 'row')} before"
+                raise ValueError(f"windows: {what}: {why}: give a smaller min_history=")
+        n_test = counted(n_until - n_before, "row")
+        lines.append(f"{cut}: {counted(n_before, 'row')} before, {n_test} before {end}")
     return Windows(cuts, lines, bounds, rows)
 
 
