@@ -627,7 +627,7 @@ def pytorch_metric_learning(case: Population, theirs: str, k: int) -> Any:
     def found(user: str) -> float:
         relevant, neighbours = case.relevant.get(user, {}), torch.tensor([case.ranks[user]])
         calculator = AccuracyCalculator(
-            include=(theirs,),
+            include=(theirs, "r_precision"),  # its mean reciprocal rank alone is an error
             k=k,
             device=torch.device("cpu"),
             knn_func=lambda query, k, *_: (None, neighbours[:, :k]),
