@@ -19,7 +19,7 @@ from toplist.checks import Ints, check_positive_int, prefixed
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Numbering, numbered, written
 from toplist.inputs.forms import read_ranks, side_to_builtin, truths_of_many
-from toplist.inputs.ids import alone, collapsed, encode, shaped, unpadded
+from toplist.inputs.ids import alone, encode, shaped, unpadded
 from toplist.inputs.keyed import CountedItems
 from toplist.inputs.lists import (
     CONTAINERS,
@@ -254,7 +254,12 @@ class Listed:
 
     def _once(self, repeats: str) -> Listed:
         """Return the lists with -1 in place of repeats; raise where these are refused."""
-        if collapsed(self.flat, self.n_threads) is self.flat:
+
+        def holds_twice(lo: int, hi: int) -> bool:
+            last = np.full(self.n_items, -1, np.int32)
+            return bool(kernels.grouping.holds_twice(*self.block(lo, hi), last))
+
+        if not any(self.blocks(holds_twice)):
             return self
         order, again = kernels.hashing.order_of_rows(self.codes, self.flat.offsets)
         places = np.sort(order[again])

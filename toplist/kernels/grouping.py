@@ -206,6 +206,23 @@ def sort_by_score_and_key(
     items[part] = items[part][order]
 
 
+@kernel
+def holds_twice(codes: int64, offsets: int64, lengths: int64, last):
+    """Return whether one of the lists of a block holds an item twice.
+
+    The items of user u are the `lengths[u]` from ``offsets[u] - offsets[0]`` on. `last` is int32
+    (n_items,), -1; written: the last user whose list held the item.
+    """
+    twice = False
+    for u in range(len(lengths)):
+        begin = offsets[u] - offsets[0]
+        for r in range(lengths[u]):
+            code = uint64(codes[begin + r])
+            twice |= last[code] == u
+            last[code] = u
+    return twice
+
+
 @in_steps
 def order_ties(offsets: int64, times: int64, numbers: int64, rows):
     """Order rows of one user and one time by their numbers.
