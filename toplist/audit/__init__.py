@@ -347,8 +347,8 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     if lists.grouped:  # an item may be in several groups
         found = [list(dict.fromkeys(row)) for row in found]
     elif lists.grades is not None:
-        relevant = np.split(lists.grades > 0, lists.offsets[1:-1])
-        found = [list(compress(*both)) for both in zip(found, relevant, strict=False)]
+        relevant = iter((lists.grades > 0).tolist())
+        found = [list(compress(row, relevant)) for row in found]
     return dict(enumerate(found) if lists.users is None else zip(lists.keys, found, strict=True))
 
 
