@@ -230,9 +230,13 @@ def _no_command(given: Sequence[str]) -> NoReturn:
     first = given[0]
     if first in ("-h", "--help", "--version"):
         parser.parse_args([first])
+    if os.path.exists(first):
+        parser.error(f"{first} is a file: write toplist eval {' '.join(given)}")
     if first in _GONE:
         parser.error(f"the command {first} is gone since 0.4: {_GONE[first]}")
-    hint = f"did you mean {meant}? " if (meant := near(first, COMMANDS)) else ""
+    longer = next((name for name in COMMANDS if first.startswith(name)), None)
+    meant = longer or near(first, COMMANDS)
+    hint = f"did you mean {meant}? " if meant else ""
     choices = f"{hint}choose from {', '.join(COMMANDS)}"
     parser.error(f"no command {first!r}, which comes first: {choices}")
 

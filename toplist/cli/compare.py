@@ -396,9 +396,11 @@ def table_of(path: str) -> dict[str, dict[str, str]]:
     folder = os.path.dirname(path)
     found: dict[str, dict[str, str]] = {}
     for dataset, systems in table.items() if isinstance(table, dict) else [("", table)]:
-        files = systems.values() if isinstance(systems, dict) else ()
-        if not (dataset and files and all(isinstance(file, str) for file in files)):
-            raise ValueError(f"{way}: here {dataset or path!r} has no systems with files")
+        if not dataset or not isinstance(systems, dict) or not systems:
+            raise ValueError(f"{way}: here {dataset or path!r} has no systems")
+        for system, file in systems.items():
+            if not isinstance(file, str):
+                raise ValueError(f"{way}: here {system!r} of {dataset!r} is no file: {file!r}")
         found[dataset] = {system: os.path.join(folder, file) for system, file in systems.items()}
     return found
 

@@ -7,6 +7,7 @@ Beside lists, which are evaluated now, it may stand where it was made with the s
 import argparse
 import json
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -46,9 +47,18 @@ def _cut_off(argument: str) -> int | str:
     """Read one argument of ``-k``."""
     if argument == ALL:
         return ALL
+    if "," in argument:
+        raise ValueError(f"{argument!r}: write -k {argument.replace(',', ' ')}")
     with suppress(ValueError):
         return int(argument)
     raise ValueError(f"{argument!r} is no whole number: give cut-offs, or {ALL} for whole lists")
+
+
+def _one_by_one(names: Sequence[str]) -> None:
+    """Raise ValueError for metrics with commas between them."""
+    for name in names:
+        if "," in re.sub(r"\(.*?\)", "", name):  # commas between parameters are in brackets
+            raise ValueError(f"-m {name}: write -m {' '.join(filter(None, name.split(',')))}")
 
 
 def _file_or_column(given: str) -> None:
@@ -57,7 +67,7 @@ def _file_or_column(given: str) -> None:
         cli.check_labels("--clusters", given)
 
 
-OF_METRICS = {"words": NAMES}
+OF_METRICS = {"check": _one_by_one, "words": NAMES}
 USUAL = "(default: {}, as far as the convention has them)"
 LISTS = "RECS...  ranked lists, a file per system; - is stdin"
 FILES = f"{LISTS}\n[TRUTH]  relevant items: the last file"
@@ -171,6 +181,13 @@ def check_asked(options: argparse.Namespace) -> None:
     there is none, and what is not asked is theirs.
     """
     recs = options.recs
+    for path in filter(None, (*recs, options.truth)):
+        if os.path.exists(path):
+            continue
+        if path.isdecimal():
+            raise ValueError(f"{path} is a number, no file: write -k {path}")
+        if canonical(path).partition("@")[0] in NAMES:
+            raise ValueError(f"{path} is a metric, no file: write -m {path}")
     several = "base" not in options and len(recs) > 1  # the gate names each of its files
     if options.truth is None and several and not all(map(is_saved, recs)):
         options.truth = recs.pop()

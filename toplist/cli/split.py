@@ -44,6 +44,9 @@ def check(options: argparse.Namespace) -> None:
         raise ValueError(f"give one of {', '.join(map(option, ways))}")
     options.way = way = ways[0] if ways else ""
     more = options.validation
+    if not way and more not in (None, True):
+        ways_with_one = "--ratio, --time, --last or --held-out-users"
+        raise ValueError(f"--validation takes a value only with {ways_with_one}")
     rules = (one.name for one in HELD_OUT if one.name not in WAYS)
     options.rules = {name: getattr(options, name) for name in rules if name in options.asked}
     for name, value in options.rules.items():
@@ -51,9 +54,9 @@ def check(options: argparse.Namespace) -> None:
             owner = next(option(one) for one, known in TAKES.items() if name in known)
             said = f"does not go with {option(way)}" if way else f"goes with {owner} alone"
             raise ValueError(f"{option(name, value)} {said}")
-    if more is not None and (more is True) == bool(way):
-        has_one = "with --ratio, --time, --last or --held-out-users, which have one"
-        raise ValueError(f"--validation takes a value, of their kind, only {has_one}")
+    if way and more is True:
+        kind = f"as {option(way)} has: a share, a number, or a time"
+        raise ValueError(f"--validation needs a value {kind}")
     if os.path.isfile(options.out):
         raise ValueError(f"--out {options.out} is a file: give a folder for the parts")
     if os.path.realpath(options.log) in map(os.path.realpath, _found(options)):

@@ -16,7 +16,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import chain, count
+from itertools import chain, count, repeat
 from operator import attrgetter
 from typing import Any
 
@@ -338,9 +338,10 @@ def looked_up(
     [[2], [1, 0], [1]]
     """
     listed = [row if type(row) is RankedDict else NO_LIST for row in rows]
-    found = [*chain.from_iterable(map(map, [row.scores.get for row in listed], truths))]
-    scores = np.array(found, np.float64)  # NaN where it is not listed
     offsets = offsets_of(np.fromiter(map(len, truths), np.int64, len(truths)))
+    of_lists, absent = [row.scores.get for row in listed], repeat(repeat(np.nan))
+    found = chain.from_iterable(map(map, of_lists, truths, absent))
+    scores = np.fromiter(found, np.float64, int(offsets[-1]))
     keys = [row.keys for row in listed]
     ends = offsets_of(np.fromiter(map(len, keys), np.int64, len(keys)))
     ranks = np.empty(len(scores), np.int64)
