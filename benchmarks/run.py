@@ -302,12 +302,21 @@ def top(n: int) -> Works:
 
 
 def beyond(n: int, metrics: str, fact: str) -> Works:
-    """Return metrics of the lists of every user at every k, or of all lists, by a fact of items."""
+    """Return metrics of the lists of every user at every k, or of all lists, by a fact of items.
+
+    Those of all lists, by the catalogue, are of one exposure.
+    """
     work, rng = workload(n, n_items=N_ITEMS, wide=False), np.random.default_rng(0)
-    facts = {"catalogue": N_ITEMS, "counts": rng.pareto(1.0, N_ITEMS).astype(np.int64) + 1}
-    items = tl.Items(**{fact: facts[fact]})
-    curve = partial(tl.curves, ranks=work.lists, items=items, n_threads=2)
-    return beside_sum(lambda: [curve(name) for name in metrics.split()], work)
+    items = tl.Items(counts=rng.pareto(1.0, N_ITEMS).astype(np.int64) + 1)
+
+    def curves() -> list[Any]:
+        if fact == "counts":
+            how: dict[str, Any] = {"ranks": work.lists, "items": items, "n_threads": 2}
+        else:
+            how = {"ranks": tl.beyond.exposure(work.lists, catalogue=N_ITEMS, n_threads=2)}
+        return [tl.curves(name, **how) for name in metrics.split()]
+
+    return beside_sum(curves, work)
 
 
 def gauc(n: int, ordered: bool) -> Works:
