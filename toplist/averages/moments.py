@@ -10,7 +10,6 @@ import numpy as np
 from toplist import parallel
 from toplist.averages.per_user import fillers, gains_of
 from toplist.checks import Bools, Floats, Ints
-from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 
@@ -300,7 +299,7 @@ def of_rows(
         error² = Σ_c (Σ_{i in c} w_i (x_i - D y_i))² / (1 - π_c) / (Σ w y)²
 
     with y = 1 but for ratios of sums; π_c is the share of the weights (`stats.estimates`).
-    Rows are filled in blocks of whole clusters: no array has all rows and k's.
+    Rows are filled block by block in the order of their clusters: no array has all rows and k's.
 
     Parameters
     ----------
@@ -313,25 +312,33 @@ def of_rows(
     if len(sizes) < 2:
         return Errors(*np.full((3, len(cuts)), np.nan))
     w = np.ones(len(rows)) if units.weights is None else units.weights
-    begins = np.arange(len(rows) + 1)
+    begins = np.arange(len(rows))
     if units.clusters is not None:
         order = np.argsort(units.clusters, kind="stable")
-        rows, w, begins = rows[order], w[order], offsets_of(np.bincount(units.clusters))
+        rows, w, places = rows[order], w[order], units.clusters[order]
+        begins = np.flatnonzero(np.diff(places, prepend=-1))
     read, every = gains_of(hits.subset(rows), metric, threshold_in_gains), np.ones(len(rows), bool)
-    pull = np.sqrt(units.whole / (units.whole - sizes))
     numerators, divisors = fillers(read, every, metric, cuts, isinstance(average, Pooled))
 
-    def pulls(lo: int, hi: int) -> Floats:
-        """Return what some units add to the error of each mean, (hi - lo, K)."""
-        first, last = begins[lo], begins[hi]
-        y = divisors(first, last) if divisors else 1.0
-        left = numerators(first, last) - average.mean * y
-        left *= w[first:last, np.newaxis]
-        return np.add.reduceat(left, begins[lo:hi] - first, axis=0) * pull[lo:hi, np.newaxis]
+    def left(lo: int, hi: int) -> Floats:
+        """Return what is left of the values of these rows, (hi - lo, K)."""
+        y = divisors(lo, hi) if divisors else 1.0
+        return numerators(lo, hi) - average.mean * y
 
-    squares, cubes = np.zeros((2, len(cuts)))
-    for found in parallel.run(pulls, parallel.bounds(begins * len(cuts)), None):
-        squares += (found**2).sum(axis=0)
+    def sums(lo: int, hi: int) -> tuple[int, int, Floats]:
+        """Return the clusters that end in a block of rows, and the sums over each in the block."""
+        first = np.searchsorted(begins, lo, "right") - 1
+        bounds = np.maximum(begins[first : np.searchsorted(begins, hi)] - lo, 0)
+        parts = np.add.reduceat(w[lo:hi, np.newaxis] * left(lo, hi), bounds, axis=0)
+        return int(first), int(np.searchsorted(ends, hi, "right")), parts
+
+    ends, pulls = np.append(begins[1:], len(rows)), np.sqrt(units.whole / (units.whole - sizes))
+    squares, cubes, whole = np.zeros((3, len(cuts)))
+    blocks = parallel.bounds(np.arange(len(rows) + 1) * len(cuts))
+    for first, last, parts in parallel.run(sums, blocks, None):
+        parts[0] += whole  # of a cluster that goes on from the block before
+        found = parts[: last - first] * pulls[first:last, np.newaxis]
+        squares, whole = squares + (found**2).sum(axis=0), parts[last - first :].sum(axis=0)
         cubes += (found**2 * found).sum(axis=0)
     total: Any = average.y if isinstance(average, Pooled) else units.whole
     error = np.sqrt(squares) / np.where(total > 0, total, 1.0)
