@@ -191,6 +191,13 @@ def test_nobody():
         tl.compare(bare).test()
 
 
+def test_without_a_metric_of_users():
+    systems, truth = data()
+    part = moments_of(evaluated(systems, truth, metrics=["personalisation"]))
+    again = PairedMoments.from_bytes(part.shape, part.to_bytes())
+    assert PairedMoments.merged([again, part]).pairs == {}
+
+
 def batches_of(systems, truth, users, size=97):
     """Return what a worker of Spark is sent: both sides of some users, sorted by user."""
     pa = pytest.importorskip("pyarrow")

@@ -29,7 +29,7 @@ from toplist.stats import estimates, planning, randomization, simultaneous
 from toplist.stats.distributions import Parts
 from toplist.stats.estimates import Difference, Sums
 from toplist.stats.simultaneous import MaxT, adjust
-from toplist.stats.systems import MOST, MomentLayout, PairedMoments, difference_of
+from toplist.stats.systems import MOST, USERS_AT_A_TIME, MomentLayout, PairedMoments, difference_of
 from toplist.stats.units import FEW_DF, Units, snap
 
 # A system and its baseline; and these in one name@k.
@@ -498,14 +498,23 @@ def moments_of(results: Mapping[str, TopKResult]) -> PairedMoments:
     (9, 3, 3, 0.0)
     """
     shape = shape_of(list(results), next(iter(results.values())).terms)
-    users, parts = {system: one.users for system, one in results.items()}, []
-    for group in shape.groups:
-        metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
-        counted = {system: one.in_means(metrics) for system, one in results.items()}
-        rows, keys, n_all = common_rows(users, counted)
-        values = {
-            name: np.array([one.per_user(name)[rows[system]] for system, one in results.items()])
-            for name in (*group, *(one for one in metrics if one in shape.depths))
-        }
-        parts.append(PairedMoments.of(shape, group, values, n_all - len(keys)))
-    return PairedMoments.merged(parts)
+    users = {system: one.users for system, one in results.items()}
+
+    def parts() -> Iterator[PairedMoments]:
+        yield PairedMoments(shape, {}, {}, {})  # of no metric of users there is no other
+        for group in shape.groups:
+            metrics = list(dict.fromkeys(name.rpartition("@")[0] for name in group))
+            counted = {system: one.in_means(metrics) for system, one in results.items()}
+            rows, keys, n_all = common_rows(users, counted)
+            names = [*group, *(one for one in metrics if one in shape.depths)]
+            for low in range(0, max(len(keys), 1), USERS_AT_A_TIME):
+                few = []  # for their values; the means stay those of all
+                for system, one in results.items():
+                    own = rows[system][low : low + USERS_AT_A_TIME]
+                    hits, some = one.held("its users are not known")
+                    few.append(replace(one, hits=hits.subset(own), counted=some[own]))
+                values = {name: np.array([one.per_user(name) for one in few]) for name in names}
+                left_out = 0 if low else n_all - len(keys)
+                yield PairedMoments.of(shape, group, values, left_out)
+
+    return PairedMoments.merged(parts())

@@ -19,6 +19,8 @@ from toplist.checks import Floats, cached
 from toplist.stats.estimates import Difference, Sums, cautions, described
 from toplist.stats.units import TIE, snap
 
+# Users whose values are in memory at a time.
+USERS_AT_A_TIME = 1 << 12
 # Numbers of covariances that are sent, of 8 bytes each: those over k, and those of all names.
 MOST = 1 << 19
 
