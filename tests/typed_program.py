@@ -146,7 +146,7 @@ if TYPE_CHECKING:
         compared.equivalence(margin=0.1, correction="maxt")  # type: ignore[arg-type]
         tl.loo.leave_one_out([], repeats="all")  # type: ignore[arg-type]
         tl.loo.holdout([], 0.2, short="keep")  # type: ignore[arg-type]
-        tl.scores.ndcg([], [], ties="mean")  # type: ignore[arg-type]
+        tl.scores.ndcg([], relevance=[], ties="mean")  # type: ignore[arg-type]
         tl.pointwise.gauc([], [], weights="clicks")  # type: ignore[arg-type]
         tl.files.read_ranks("a.csv", format="parquet")  # type: ignore[arg-type]
 

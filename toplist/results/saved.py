@@ -15,6 +15,7 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import tempfile
 import zipfile
@@ -90,6 +91,12 @@ WORDS = {
 }
 # The arrays that are none of the result: its tree, and the digest of all others.
 TREE, DIGEST = "tree", "digest"
+# The beginning of an array of numbers in a file, as numpy writes it.
+_HEADER = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([<>|][iufb]\d+)', 'fortran_order': False, "
+    rb"'shape': \(((?:\d+, ?)*\d*)\), \} *\n",
+    re.DOTALL,
+)
 # Of each kind, what may hold the same numbers in fewer bytes.
 _SMALLER = {"i": "u1 i1 u2 i2 u4 i4", "u": "u1 u2 u4", "f": "u1 u2 f4"}
 ANEW = (
@@ -294,16 +301,14 @@ def _arrays(data: bytes) -> Arrays:
         if sum(one.file_size for one in members) > len(data):
             raise ValueError("its arrays are longer than the file")
         for one in members:
-            name = one.filename.removesuffix(".npy")
-            with archive.open(one) as part:
-                np.lib.format.read_magic(part)
-                shape, _, dtype = np.lib.format.read_array_header_1_0(part)
-                numbers = part.read()
-            if dtype.kind not in "iufb" or name in arrays:
+            name, part = one.filename.removesuffix(".npy"), archive.read(one)
+            head = _HEADER.match(part)
+            if head is None or name in arrays:
                 raise ValueError(f"array {name!r:.40} is there twice, or is none of numbers")
-            if math.prod(shape) * dtype.itemsize != len(numbers):
+            dtype, shape = np.dtype(head[1].decode()), [int(n) for n in head[2].split(b",") if n]
+            if math.prod(shape) * dtype.itemsize != len(part) - head.end():
                 raise ValueError(f"array {name!r:.40} is not as long as it says")
-            arrays[name] = np.frombuffer(numbers, dtype).reshape(shape)
+            arrays[name] = np.frombuffer(part, dtype, offset=head.end()).reshape(shape)
     return arrays
 
 
