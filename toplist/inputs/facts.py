@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -390,13 +391,13 @@ class ItemLabels:
     @cached
     def _places(self) -> dict[Any, int]:
         """The entry of each item."""
-        return {item: entry for entry, item in enumerate(self.ids)}
+        return dict(zip(self.ids, range(len(self.ids)), strict=True))
 
     def entries(self, ids: NDArray[Any], names: Any) -> NDArray[np.int32]:
         """Return the entry of each item, -1 for none; ids are integers, or codes of names."""
         codes, used, asked = distinct_ids(ids, names)
         entries = np.full(used.max(initial=-1) + 1, -1)
-        entries[used] = [self._places.get(one, -1) for one in asked]
+        entries[used] = list(map(self._places.get, asked, repeat(-1)))
         return recoded(codes, entries).astype(np.int32)
 
     def shares(self, label: Any) -> Floats:
