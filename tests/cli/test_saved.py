@@ -39,6 +39,16 @@ def test_a_saved_result_stands_where_its_lists_do(good, base):
     assert found == [row | {"baseline": "base"} for row in wanted]
 
 
+@pytest.mark.usefixtures("base")
+def test_values_per_user_of_saved_results_with_other_metrics(good):
+    good("eval", "more.csv", "truth.csv", "-m", "map@2", "--save", "new.npz", "-q")
+    good("eval", "base.npz", "new.npz", "--per-user", "out.csv", "-q")
+    header, *rows = (line.split(",") for line in Path("out.csv").read_text().splitlines())
+    assert header == ["system", "user_id", "ndcg@2", "recall@2", "map@2"]
+    given = {row[0]: [cell != "" for cell in row[2:]] for row in rows}
+    assert given == {"base": [True, True, False], "new": [False, False, True]}
+
+
 def test_saved_results_alone_need_no_truth(good, base):
     assert good("eval", "base.npz") == good("eval", "recs.csv", "truth.csv", *METRICS)
     good("eval", "more.csv", "truth.csv", *METRICS, "--save", "new.npz", "-q")

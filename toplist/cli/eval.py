@@ -5,6 +5,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from toplist import plots
 from toplist.checks import prefixed
 from toplist.cli import options as cli
@@ -134,15 +136,17 @@ def _by_system(grids: Mapping[str, Grid]) -> Grid:
 
 
 def per_user_csv(results: Results) -> str:
-    """Return a row per user: user_id and one column per metric and k; several by system."""
+    """Return a row per user: user_id and one column per metric and k; several by system.
+
+    A metric that a saved result lacks has no values there.
+    """
     values = {system: describe.of_users(one) for system, one in results.items()}
     names = dict.fromkeys(name for columns in values.values() for name in columns)
-    grids = {
-        system: Grid(
-            {"user_id": list(one.users)} | {name: values[system][name].tolist() for name in names}
-        )
-        for system, one in results.items()
-    }
+    grids = {}
+    for system, one in results.items():
+        lacking = np.full(len(one.users), np.nan)
+        columns = {name: values[system].get(name, lacking).tolist() for name in names}
+        grids[system] = Grid({"user_id": list(one.users)} | columns)
     return _by_system(grids).to_csv()
 
 
