@@ -407,8 +407,11 @@ def _read(
     elif of_surprise:
         unrated = next((row for row in first if row.r_ui is None), None)
         if unrated is not None:
-            wrong = f"user {unrated.uid!r}, item {unrated.iid!r} has no rating, r_ui is None"
-            raise ValueError(f"{wrong}: give the predictions of a test set")
+            raise ValueError(
+                f"the prediction of user {unrated.uid!r}, item {unrated.iid!r} has no rating, r_ui "
+                "is None: give predictions of a test set, [one for one in predictions if one.r_ui "
+                "is not None]"
+            )
         rows = zip(*((row.uid, row.r_ui, row.est) for row in first), strict=True)
         given = tuple(map(list, rows))[-len(wanted) :]
     missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)

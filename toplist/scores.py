@@ -266,13 +266,20 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
     """Return the columns to leave out, per user, in any form of `exclude`."""
     if exclude is None:
         return Lists(np.zeros(n_users + 1, np.int64), np.empty(0, np.int64))
-    is_sparse = hasattr(exclude, "tocsr")  # what is not zero, of either sign
-    exclude = exclude.tocsr() != 0 if is_sparse else as_array(exclude)
-    if is_sparse or (isinstance(exclude, np.ndarray) and exclude.ndim == 2):
+    if hasattr(exclude, "tocsr"):  # a sparse matrix: what is not zero, of either sign
+        if exclude.shape != (n_users, n_items):
+            raise ValueError(
+                f"exclude is a sparse matrix of shape {exclude.shape}: {(n_users, n_items)}, users "
+                "x items, is needed"
+            )
+        exclude = Lists.from_matrix(exclude.tocsr() != 0)
+    exclude = as_array(exclude)
+    if isinstance(exclude, np.ndarray) and exclude.ndim == 2:
         if exclude.dtype != bool or exclude.shape != (n_users, n_items):
-            needed = f"a sparse matrix, or an array of bool of shape {n_users, n_items}"
-            given = f"{exclude.dtype} of {exclude.shape}: for 0/1, .astype(bool)"
-            raise ValueError(f"exclude must be {needed}, not {given}")
+            raise ValueError(
+                f"exclude must be an array of bool of shape {(n_users, n_items)}, not "
+                f"{exclude.dtype} of {exclude.shape}: for 0/1, .astype(bool)"
+            )
         exclude = Lists.from_matrix(exclude)
     if not isinstance(exclude, Lists):
         if isinstance(exclude, (Mapping, str)) or not isinstance(exclude, Iterable):

@@ -56,7 +56,7 @@ FLAWS = [  # sides, what is found, and what is said of it; lists are shorter tha
     (({"a": [1.5]}, {"a": [1.5]}), {"refused": 1}, "never an id"),
     (({"a": [1]}, {"a": {1: float("nan")}}), {"refused": 1, "empty": 1}, "grade nan"),
     (({"a": [1, 2], "b": [3]}, {"a": [7], "b": [8]}), {"nothing_common": 2}, "written alike"),
-    (([[1, 2], [3]], [[], []]), {"nothing_common": 2, "empty": 2}, "written alike?: 1"),
+    (([[1, 2], [3]], [[], []]), {"nothing_common": 2, "empty": 2}, "written alike: 1"),
 ]  # fmt: skip
 
 

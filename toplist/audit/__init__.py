@@ -40,7 +40,11 @@ CHECKS: dict[str, tuple[Level, str]] = {
     "two_spellings": ("warning", "unlisted relevant items match a listed one but for {cause}"),
     "padding": ("error", "lists or truths are filled up by an id, see the option padding"),
     "listed_twice": ("error", "listed items repeat one of their list, see the option duplicates"),
-    "all_relevant": ("warning", "lists hold nothing but relevant items, as if made from the test"),
+    "all_relevant": (
+        "warning",
+        "lists hold nothing but relevant items, so that metrics are near 1, as if made from the "
+        "test items",
+    ),
     "leaked": ("warning", "relevant items are in the user's own training log"),
     "listed_seen": ("warning", "listed items are in the user's own training log"),
     "without_list": ("warning", "users of ground_truths have no list"),
@@ -53,7 +57,10 @@ CHECKS: dict[str, tuple[Level, str]] = {
     "empty": ("note", "users have an empty row in {side}"),
     "short": ("note", "lists are shorter than k={k} (missing places are misses), of"),
     "refused": ("error", "an evaluation refuses these"),
-    "nothing_common": ("error", "users have no item listed and relevant: are ids written alike?"),
+    "nothing_common": (
+        "error",
+        "users have no item that is both listed and relevant, as if ids were not written alike",
+    ),
 }
 
 # How files and frames write a missing value.

@@ -219,8 +219,8 @@ def unjudged(
     name, first = next(iter(systems.items()))
     bare = is_container(first) and isinstance(ground_truths, Mapping)  # else lists of many users
     if bare and any(map(is_truth_container, ground_truths.values())):
-        why = f"{name!r} has the list of one user: one system is {{'bm25': systems}}"
-        raise TypeError(f"systems: {why}")
+        why = f"{name!r} has the list of one user, ground_truths those of several"
+        raise TypeError(f"systems: {why}: one system is {{'bm25': systems}}")
     choice("duplicates", duplicates, ("raise", "first"))  # of others no ranks are kept
     k, gains = check_positive_int(k, "k"), with_parameters(METRICS["rbp"], {"p": p}).discounts
     texts = ground_truths.texts if isinstance(ground_truths, KeptTruths) else (Texts(), Texts())

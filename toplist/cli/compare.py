@@ -44,8 +44,10 @@ def check_compare(options: argparse.Namespace) -> None:
     drawn = options.test in ("randomization", "bootstrap") or options.correction == "maxt"
     for name in ("resamples", "seed"):
         if name in options.asked and not (drawn or options.band or options.lead):
-            why = f"--test {options.test} draws nothing, without --band, --lead, --correction maxt"
-            raise ValueError(f"--{name} {getattr(options, name)} changes nothing: {why}")
+            raise ValueError(
+                f"--{name} {getattr(options, name)} changes nothing: --test {options.test} draws "
+                "nothing, and there is no --band, --lead or --correction maxt: leave it out"
+            )
     if options.family == "metric" and options.correction == "none":
         raise ValueError("--family metric changes nothing without a correction: leave it out")
     if not options.system:  # of which a file may have several

@@ -198,7 +198,8 @@ def check_asked(options: argparse.Namespace) -> None:
     elif is_saved(truth):
         raise ValueError(f"{truth} is a saved result: the last file is the truth")
     elif not lists:
-        raise ValueError(f"{truth}: saved results alone need no ground truth: leave it out")
+        way = "leave it out, or name lists before it"
+        raise ValueError(f"{truth}: saved results alone need no ground truth: {way}")
     else:
         options.metrics = asked_or_usual(options)
         options.k = options.k or DEFAULT_KS
@@ -212,7 +213,8 @@ def check_asked(options: argparse.Namespace) -> None:
     for name in _asked(options) if truth is None else ():
         if name != "columns" or not cli.labelled(options):
             said = f"{_written(options, name)} changes nothing of {recs[0]}, a saved result"
-            raise ValueError(f"{said}: leave it out, or give the lists and the truth")
+            kept = "which keeps the options it was made with"
+            raise ValueError(f"{said}, {kept}: leave it out, or give the lists and the truth")
     check_files(options)
 
 

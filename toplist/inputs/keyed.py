@@ -125,7 +125,8 @@ class Codes:
         self.names: Any = texts if as_text else None
         self._as_text = as_text
         self._others: dict[Any, int] = {}
-        self._kinds: dict[str, tuple[type, str]] = {}  # and an example, by place where that matters
+        # and an example and where it is, by place where that matters
+        self._kinds: dict[str, tuple[type, str, str]] = {}
 
     def encode(self, column: Column, where: str) -> Column:
         """Return a column by these codes, the same where it has them; TypeError for a second kind.
@@ -136,10 +137,11 @@ class Codes:
             return replace(column, codes=np.empty(0, np.int64), names=self.names)
         example = column[0]
         kind = next((one for one in (int, str, bytes) if isinstance(example, one)), object)
-        found = kind, f"{example!r:.300} in {where}"
+        found = kind, f"{example!r:.300}", where
         known = self._kinds.setdefault(where if self._as_text else "", found)
         if known[0] is not kind:
-            first, second = sorted((known[1], found[1]), key=lambda one: not one.endswith(" ranks"))
+            both = sorted((known, found), key=lambda one: one[2] != "ranks")
+            first, second = (f"{shown} in {place}" for _, shown, place in both)
             raise two_kinds(
                 f"column {column.name!r:.300} holds ids", first, second, "convert one side"
             )

@@ -73,9 +73,15 @@ def group(n_relevant: int64, n_listed: int64, counted: np.bool_, span, numbers, 
 
 @kernel
 def curves(
-    offsets: int64, ranks: int32, rows: int64, code, discount: float64, divisors: float64, first,
+    offsets: int64,
+    ranks: int32,
+    rows: int64,
+    code,
+    discount: float64,
+    divisors: float64,
+    first,
     out,
-):  # fmt: skip
+):
     """Fill `out` (n_users, K) with one metric of each user; NaN where the row is -1.
 
     The columns are of k from `first` on. `divisors` is (n_rows, K), `discount` reaches to the last

@@ -33,7 +33,8 @@ class Chart(NamedTuple):
     title : str
     height : float
     across, up : sequence of (place, number)
-        The ticks below it, and beside it; these with lines through the chart, to `right`.
+        The ticks below the chart, and beside it. From each of those beside it a line goes to
+        `right`.
     zero : str
         The path of a line at 0; or nothing.
     lines : sequence of (colour, band, points, name, height of the name, end)
@@ -52,6 +53,11 @@ class Chart(NamedTuple):
     lines: Sequence[tuple[Any, ...]] = ()
     dots: Sequence[tuple[Any, ...]] = ()
     bars: Sequence[tuple[float, ...]] = ()
+
+    @property
+    def ends(self) -> bool:
+        """Whether a line stops before the chart does."""
+        return any(end is not None for *_, end in self.lines)
 
 
 def ticks(low: float, high: float, most: int = 5) -> list[float]:

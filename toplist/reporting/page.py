@@ -21,7 +21,7 @@ from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import is_container
 from toplist.inputs.options import Ranks
 from toplist.metrics.conventions import rules_of
-from toplist.reporting import sections
+from toplist.reporting import drawing, sections
 from toplist.reporting.about import DETAILED, USERS, Report
 from toplist.reporting.showing import plain, ranked, relevant_of, row_of, truth_of
 from toplist.results import describe
@@ -121,6 +121,7 @@ def _template() -> Any:
     environment.policies["json.dumps_kwargs"] = {}  # in the order of the systems
     environment.globals |= {
         "sections": sections,
+        "drawing": drawing,
         "describe": describe,
         "style": Markup(css),
         "script": Markup(js),
