@@ -24,7 +24,7 @@ from systems import RANKS, TRUTHS
 import toplist as tl
 from toplist import METRICS, Metric, top_k_eval
 from toplist.kernels import join
-from toplist.metrics.definitions import Earned
+from toplist.metrics.declared import Earned
 
 GRADES = {"a": 1, "b": 0, "c": 2, "d": 0, "e": 1, "z": 1}
 RUN = list("xabycde")

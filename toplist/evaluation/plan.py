@@ -18,8 +18,8 @@ from toplist.inputs.options import DEFAULT_METRICS, ItemData, Items, Options, co
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric, distance_by, takes, variant
 from toplist.metrics.conventions import CONVENTIONS, Convention, Ties, rules_of
+from toplist.metrics.declared import Preference
 from toplist.metrics.definitions import METRICS, Metric
-from toplist.metrics.earned import Preference
 from toplist.metrics.names import Metrics, of_trec_eval, parse
 from toplist.metrics.properties import SCORED, is_scored, weighed
 from toplist.results.result import TopKResult

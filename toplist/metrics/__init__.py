@@ -182,7 +182,7 @@ Inside
 ------
 
 `definitions` holds the metrics as data, `conventions` the metrics and policies of other libraries,
-`beyond_accuracy` the metrics of the lists themselves. `names` reads ``"ndcg@10"``, and `properties`
-has what follows from a definition: its formula, as text or LaTeX, and bounds. Nothing here loops
-over users.
+`beyond_accuracy` the metrics of the lists themselves; `declared` has what they are declared by,
+parameters of names and what hits earn. `names` reads ``"ndcg@10"``, and `properties` has what
+follows from a definition: its formula, as text or LaTeX, and bounds. Nothing here loops over users.
 """

@@ -1,18 +1,26 @@
-"""How a metric is declared: a function whose keyword-only parameters its name may carry.
+"""What a metric is declared by: the parameters that its name may carry, and what its hits earn.
 
 ``"rbp(p=0.5)@10"`` and ``"gini(divisor=n-1)@10"`` are read alike: the parameters are those of the
 function of that name, and its annotations say what they may be. The functions are in
 `toplist.metrics.definitions` and `toplist.metrics.beyond_accuracy`.
+
+Where a hit earns what the user's other hits or judgements leave it (ERR, bpref), a function takes
+the relevant hits, `toplist.Hits.relevant`, and returns the gain of every hit, or with it the gains
+of the ideal order; the metric is a sum of these.
 """
+
+from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ceil
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 import numpy as np
 
-from toplist.checks import LARGEST_INT, choice
+from toplist import kernels
+from toplist.checks import LARGEST_INT, Floats, Ints, choice
 
 # Numbers, with what they must be.
 Share = Annotated[float, "above 0 and at most 1", lambda one: 0 < one <= 1]
@@ -48,7 +56,7 @@ class Parameter:
     valid: Callable[[float], bool] = lambda one: True
 
     @classmethod
-    def of(cls, kind: Any, default: Any) -> "Parameter":
+    def of(cls, kind: Any, default: Any) -> Parameter:
         """Read an annotation."""
         if get_origin(kind) not in (Literal, Annotated):
             kind = next((one for one in get_args(kind) if one is not type(None)), kind)
@@ -128,3 +136,160 @@ def written(value: Any) -> str:
     """Return a parameter as it is in a name: a whole number without a point."""
     whole = isinstance(value, float) and value.is_integer()
     return str(int(value) if whole else value)
+
+
+# What hits earn, and a discount with a parameter
+
+
+@dataclass(frozen=True)
+class Earned:
+    """What each hit earns, where that hangs on other hits or judgements; and its formula.
+
+    ``function(hits)`` takes the relevant hits, as `toplist.Hits.relevant` has them, and returns the
+    gain of each, (n_hits,); or a pair, with the gains of each user's ideal order,
+    (sum of n_relevant,), which an ideal divisor needs; or some of these hits, each of which earns
+    1. ``hits.judged`` are the hits of all judged items, of which they are.
+
+    Parameters
+    ----------
+    name, latex : str
+        The formula of what hit j earns.
+    function : callable
+    most : {"", "within 1", "0 or 1"}
+        What the sum over a user's hits is by definition, with divisor and discount: any number, at
+        most 1, or 0 or 1.
+    where : str
+        What the symbols of the formula are.
+    """
+
+    name: str
+    function: Callable[[Any], Any]
+    latex: str = field(default="g(j)", compare=False)
+    most: Literal["", "within 1", "0 or 1"] = ""
+    where: str = field(default="", compare=False)
+
+
+def complete(hits: Any) -> Any:
+    """Return the hits that are the last relevant item of a user who has all."""
+    last, n_hits = np.zeros(len(hits.ranks), bool), np.diff(hits.offsets)
+    last[hits.offsets[1:][(n_hits == hits.n_relevant) & (n_hits > 0)] - 1] = True
+    return hits.kept(last)
+
+
+@dataclass(frozen=True)
+class Preference:
+    """What each hit earns in bpref (Buckley and Voorhees 2004), of at most 1.
+
+    A hit with b judged items that are not relevant above it earns 1 - min(b, R) / min(N, R), of N
+    such items in all; 1 where none stands above.
+    """
+
+    def __call__(self, hits: Any) -> Floats:
+        """Return the gains of hits."""
+        judged, n_hits = hits.judged, np.diff(hits.offsets)
+        j = np.arange(len(hits.ranks)) - np.repeat(hits.offsets[:-1], n_hits)
+        most = np.minimum(judged.n_relevant - hits.n_relevant, hits.n_relevant)
+        most = np.repeat(most, n_hits)
+        others = np.minimum(hits.places_among(judged) - 1 - j, most)
+        gains: Floats = 1.0 - others / np.maximum(most, 1)
+        return gains
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """What a hit earns in ERR: that its item satisfies the user, and no item before it did.
+
+    The first has probability p = (2^grade - 1) / 2^max; `max` is the largest grade there is.
+    """
+
+    max: float | None = None
+
+    def settled(self, hits: Any) -> Cascade:
+        """Return the same with the largest grade of the ground truths, where none is given."""
+        return self if self.max is not None else Cascade(hits.largest_grade or 1.0)
+
+    def __call__(self, hits: Any) -> tuple[Floats, Floats]:
+        """Return the gains of hits, and of the ideal order."""
+        if self.max is None:
+            raise ValueError(
+                "err and nerr of lists that come in parts need the largest grade there is: write "
+                "it, as in 'err(max=4)'"
+            )
+        largest = hits.largest_grade
+        if largest > self.max:
+            raise ValueError(
+                f"a ground truth has grade {largest:g}, above max={self.max:g}: write "
+                f"'err(max={largest:g})'"
+            )
+        found = []
+        ends = np.concatenate([[0], np.cumsum(hits.n_relevant)])
+        gains, ideal = hits.under("exponential").all_gains()
+        for offsets, some in ((hits.offsets, gains), (ends, ideal)):
+            p, earned = some / 2.0**self.max, np.empty(len(some))
+            kernels.curves.cascade(offsets, p, earned)
+            found.append(earned)
+        return found[0], found[1]
+
+
+@dataclass(frozen=True)
+class Interpolated:
+    """What a hit adds to the largest precision from where a share of the relevant items is found.
+
+    That is at the hit of number ceil(recall R), exactly: the recall is read as it is written.
+    """
+
+    recall: float
+
+    def __call__(self, hits: Any) -> Floats:
+        """Return the gains of hits."""
+        sizes = np.unique(hits.n_relevant)
+        first = self.needed(sizes)[np.searchsorted(sizes, hits.n_relevant)]
+        gains = np.empty(len(hits.ranks))
+        kernels.curves.best_precision(hits.offsets, hits.ranks, first, gains)
+        return gains
+
+    def needed(self, sizes: Ints) -> Ints:
+        """Return at which hit the recall is reached, for each number of relevant items."""
+        from fractions import Fraction  # few ask for it, and imports are quick
+
+        share = Fraction(str(self.recall))
+        return np.array([max(1, ceil(share * int(R))) for R in sizes], np.int64)
+
+
+@dataclass(frozen=True)
+class TrecInterpolated(Interpolated):
+    """The same from hit number int(recall R + .9) on, in floating point, as trec_eval counts.
+
+    That is one less than recall R rounded up where .7 R + .9 is 2.99...96 (R = 3, 23, 33), and
+    where the recall has more than one decimal.
+    """
+
+    def needed(self, sizes: Ints) -> Ints:
+        """Return at which hit the recall is reached, for each number of relevant items."""
+        found: Ints = np.maximum((self.recall * sizes + 0.9).astype(np.int64), 1)
+        return found
+
+
+@dataclass(frozen=True)
+class Novelty:
+    """What a hit earns in alpha-nDCG: less for each group that was found above."""
+
+    alpha: float
+
+    def __call__(self, hits: Any) -> Any:
+        """Return the gains of hits, and of the ideal order, which is built greedily."""
+        found = hits.novelty(self.alpha)
+        return found.all_gains() if found.graded else found
+
+
+@dataclass(frozen=True)
+class Geometric:
+    """The discount of rank-biased precision, 1 / ((1 - p) p^(r - 1)), finite at all ranks."""
+
+    p: float
+
+    def __call__(self, ranks: Floats) -> Any:
+        """Return the discount at each rank."""
+        with np.errstate(divide="ignore", under="ignore", over="ignore"):
+            discount = 1 / ((1 - self.p) * self.p ** (ranks - 1))
+        return np.minimum(discount, np.finfo(np.float64).max)

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.checks import choice
-from toplist.metrics import declared, earned
-from toplist.metrics.declared import Parameter, named, parameters_of, values_of
+from toplist.metrics import declared
+from toplist.metrics.declared import Earned, Parameter, named, parameters_of, values_of
 
 Array = NDArray[Any]
 # Ranks down to which discounts are kept.
@@ -99,34 +99,6 @@ class Divisor:
     ideal: bool = False
     by_hits: bool = False
     balanced: bool = False
-
-
-@dataclass(frozen=True)
-class Earned:
-    """What each hit earns, where that hangs on other hits or judgements; and its formula.
-
-    ``function(hits)`` takes the relevant hits, as `toplist.Hits.relevant` has them, and returns the
-    gain of each, (n_hits,); or a pair, with the gains of each user's ideal order,
-    (sum of n_relevant,), which an ideal divisor needs; or some of these hits, each of which earns
-    1. ``hits.judged`` are the hits of all judged items, of which they are.
-
-    Parameters
-    ----------
-    name, latex : str
-        The formula of what hit j earns.
-    function : callable
-    most : {"", "within 1", "0 or 1"}
-        What the sum over a user's hits is by definition, with divisor and discount: any number, at
-        most 1, or 0 or 1.
-    where : str
-        What the symbols of the formula are.
-    """
-
-    name: str
-    function: Callable[[Any], Any]
-    latex: str = field(default="g(j)", compare=False)
-    most: Literal["", "within 1", "0 or 1"] = ""
-    where: str = field(default="", compare=False)
 
 
 def table_of(*rows: Any) -> Mapping[Any, Any]:
@@ -418,19 +390,6 @@ def _with_formula(given: Any, kind: type[C], known: Mapping[Any, C], **own: Any)
     return kind(words[0], given, **own)
 
 
-@dataclass(frozen=True)
-class Geometric:
-    """The discount of rank-biased precision, 1 / ((1 - p) p^(r - 1)), finite at all ranks."""
-
-    p: float
-
-    def __call__(self, ranks: Array) -> Any:
-        """Return the discount at each rank."""
-        with np.errstate(divide="ignore", under="ignore", over="ignore"):
-            discount = 1 / ((1 - self.p) * self.p ** (ranks - 1))
-        return np.minimum(discount, np.finfo(np.float64).max)
-
-
 # Metrics with parameters in their names: functions of these.
 
 
@@ -439,7 +398,7 @@ def rbp(*, p: declared.Part = 0.8) -> Metric:
     weight = f"{1 - p:g} * {p:g}^(r-1)"
     latex = rf"{1 - p:g} \cdot {p:g}^{{r_j - 1}}"
     discount = Discount(
-        f"({weight})^-1", Geometric(p), rf"\left({latex}\right)^{{-1}}", weight, latex
+        f"({weight})^-1", declared.Geometric(p), rf"\left({latex}\right)^{{-1}}", weight, latex
     )
     text = f"rank-biased precision: the user goes on to the next rank with probability {p:g} "
     return Metric("rbp", "each", discount, "1", text=text + "(Moffat, Zobel 2008)")
@@ -453,7 +412,7 @@ def err(*, max: declared.Largest | None = None) -> Metric:
     """
     cascade = Earned(
         "p_j (1 - p_1)...(1 - p_(j-1))",
-        earned.Cascade(max),
+        declared.Cascade(max),
         r"p_j \prod_{i < j} (1 - p_i)",
         "within 1",
         "p_j: (2^grade - 1) / 2^max of the j-th hit; max: the largest grade",
@@ -473,10 +432,10 @@ def iprec(trec: bool = False, *, recall: declared.Fraction = 0.1) -> Metric:
 
     With `trec`, trec_eval says which hit reaches it.
     """
-    earning = earned.Interpolated(recall)
+    earning = declared.Interpolated(recall)
     first, latex = f"ceil({recall:g} R)", rf"\lceil {recall:g} R \rceil"
     if trec:
-        earning = earned.TrecInterpolated(recall)
+        earning = declared.TrecInterpolated(recall)
         first, latex = f"int({recall:g} R + .9)", rf"\lfloor {recall:g} R + 0.9 \rfloor"
     rise = Earned(
         f"[j >= {first}] (m_j - m_(j-1))",
@@ -494,7 +453,7 @@ def alpha_ndcg(*, alpha: declared.Fraction = 0.5) -> Metric:
     """Return nDCG whose gains fall with repeated groups (Clarke et al. 2008)."""
     novelty = Earned(
         f"g_j, the sum over its groups of {1 - alpha:g}^m",
-        earned.Novelty(alpha),
+        declared.Novelty(alpha),
         rf"\sum_{{g \ni d_j}} {1 - alpha:g}^{{m_g}}",
         where="m: times the group was found above; the ideal is built greedily",
     )
@@ -505,7 +464,7 @@ def alpha_ndcg(*, alpha: declared.Fraction = 0.5) -> Metric:
 
 _PREFERENCE = Earned(
     "(1 - min(b_j, R) / min(N, R))",
-    earned.Preference(),
+    declared.Preference(),
     r"\left(1 - \frac{\min(b_j, R)}{\min(N, R)}\right)",
     "within 1",
     "b_j: judged items that are not relevant above the j-th hit; N: those in all",
@@ -547,7 +506,7 @@ METRICS: Mapping[str, Metric] = table_of(
         empty="skip",
     ),
     Metric(
-        *("complete", Earned("[j = R]", earned.complete, "[j = R]", "0 or 1"), "1", "1"),
+        *("complete", Earned("[j = R]", declared.complete, "[j = R]", "0 or 1"), "1", "1"),
         text="1 if all relevant items are in the first k, or an id of every group",
         of="groups",
     ),

@@ -51,15 +51,15 @@ FORMS: Mapping[str, str] = {
     "entry": "results.terms:Entry",
     "sampled": "results.terms:Sampled",
     "metric": "metrics.definitions:Metric",
-    "earned": "metrics.definitions:Earned",
+    "earned": "metrics.declared:Earned",
     "discount": "metrics.definitions:Discount",
     "divisor": "metrics.definitions:Divisor",
-    "geometric": "metrics.definitions:Geometric",
-    "preference": "metrics.earned:Preference",
-    "cascade": "metrics.earned:Cascade",
-    "interpolated": "metrics.earned:Interpolated",
-    "trec_interpolated": "metrics.earned:TrecInterpolated",
-    "novelty": "metrics.earned:Novelty",
+    "geometric": "metrics.declared:Geometric",
+    "preference": "metrics.declared:Preference",
+    "cascade": "metrics.declared:Cascade",
+    "interpolated": "metrics.declared:Interpolated",
+    "trec_interpolated": "metrics.declared:TrecInterpolated",
+    "novelty": "metrics.declared:Novelty",
     "list_metric": "metrics.beyond_accuracy:ListMetric",
     "convention": "metrics.conventions:Convention",
     "grading": "inputs.grades:Grading",
@@ -81,7 +81,7 @@ FORMS: Mapping[str, str] = {
 }
 # Functions that metrics of the tables are made of.
 FUNCTIONS: Mapping[str, str] = {
-    "complete": "metrics.earned:complete",
+    "complete": "metrics.declared:complete",
     "places": "metrics.properties:places",
 }
 # Whose arrays kernels trust, made by what checks them.

@@ -22,8 +22,8 @@ from toplist.inputs.keyed import values_by_user
 from toplist.inputs.lists import offsets_of
 from toplist.matching import slices
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
-from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Geometric, Metric
-from toplist.metrics.earned import Cascade, Interpolated, Novelty, Preference, complete
+from toplist.metrics.declared import Cascade, Geometric, Interpolated, Novelty, Preference, complete
+from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Metric
 from toplist.results import describe
 from toplist.results.markup import Display
 from toplist.results.means import Means
