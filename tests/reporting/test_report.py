@@ -572,7 +572,7 @@ def test_a_page_is_small_whatever_texts_are_in_it(page, plain):
 
 def test_more_users_than_are_looked_at_are_drawn(page, plain, monkeypatch):
     whole, _, given, truth = plain
-    monkeypatch.setattr("toplist.reporting.about.LOOKED_AT", 50)
+    monkeypatch.setattr("toplist.reporting.sections.LOOKED_AT", 50)
     read = Reader(page(given, truth, n_users=25))
     assert "Looked at: 50 of 200 users, drawn with seed 0." in read.shown
     assert [row[2:] for row in read.tables["The lists at k = 10"][0][1:]] == [["-", "-"]] * 2

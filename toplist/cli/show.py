@@ -20,7 +20,7 @@ from toplist.loo.logs import COLUMNS
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.definitions import METRICS, with_parameters
 from toplist.reporting import page
-from toplist.reporting.about import USERS
+from toplist.reporting.sections import USERS
 from toplist.reporting.showing import METRICS as USUAL
 from toplist.reporting.showing import WIDTH, of_file, show
 from toplist.results.tables import Grid

@@ -22,7 +22,7 @@ from toplist.inputs.lists import is_container
 from toplist.inputs.options import Ranks
 from toplist.metrics.conventions import rules_of
 from toplist.reporting import drawing, sections
-from toplist.reporting.about import DETAILED, USERS, Report
+from toplist.reporting.sections import DETAILED, USERS, Report
 from toplist.reporting.showing import plain, ranked, relevant_of, row_of, truth_of
 from toplist.results import describe
 from toplist.results.result import TopKResult
