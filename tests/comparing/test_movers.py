@@ -12,7 +12,7 @@ from strategies import populations
 from systems import compared
 
 import toplist as tl
-from toplist.comparing.movers import extremes
+from toplist.comparing.views import extremes
 
 TRUTH = {"ann": {"a"}, "bob": {"b", "c"}, "eve": {"d"}, "zoe": {"b"}}
 OLD = {"ann": ["a", "x"], "bob": ["x", "y"], "eve": ["d", "y"], "zoe": ["b", "x"]}

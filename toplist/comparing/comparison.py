@@ -7,15 +7,19 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
 from toplist import plots
-from toplist.checks import cached, choice, no_attribute
+from toplist.averages.per_user import truths_of
+from toplist.checks import cached, check_positive_int, choice, no_attribute
 from toplist.comparing import samples, segments
 from toplist.comparing.aligning import united
 from toplist.comparing.contrasts import SameUsers, TestFamily, TestPlan, or_why
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import MANY, Question
 from toplist.comparing.tests import Tests
-from toplist.comparing.views import HasViews
+from toplist.comparing.views import SEED, HasViews, Mover, Movers, extremes
+from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Names
 from toplist.plots import charts, differences
 from toplist.plots.axes import Axes
@@ -25,6 +29,7 @@ from toplist.results.tables import LOOK, Cell, Look, Page, Table
 from toplist.stats.estimates import RUNS, RunsAre
 from toplist.stats.planning import check_margin
 from toplist.stats.simultaneous import Correction
+from toplist.stats.units import snap
 
 ComparisonPicture = Literal["curve", "movers"]
 PICTURES: tuple[ComparisonPicture, ...] = get_args(ComparisonPicture)
@@ -287,6 +292,99 @@ class Comparison(HasViews):
         ends = [one.interval(metric, level) for one in self.results.values() if not self.runs]
         every = self.results.values()
         return charts.over_systems(metric, means, ends, every, level=level, ax=ax)
+
+    def movers(
+        self,
+        name: AnyName,
+        system: str | None = None,
+        baseline: str | None = None,
+        n: int = 20,
+        *,
+        n_drawn: int = 0,
+        users: SameUsers = "same",
+    ) -> Movers:
+        """Return the users with the largest differences: the n worst, and the n best.
+
+        Worst first. Of equal differences, users with more relevant items come first, then by their
+        ids. They are chosen because they are extreme: look at them, see `toplist.show`, and do not
+        estimate from them. Users who do not differ are counted, and not shown.
+
+        Parameters
+        ----------
+        name : str
+            ``"ndcg@10"``.
+        system, baseline : str, optional
+            As in `band`.
+        n : int
+            Users on either side.
+        n_drawn : int
+            Others at random, as ``found.drawn``.
+        users : {"same", "common"}
+            As in `test`.
+
+        Returns
+        -------
+        Movers
+            Rows of user, both values, difference, number of relevant items, ranks of the hits.
+
+        Raises
+        ------
+        KeyError, ValueError
+            As `test`; and for several runs of a system.
+
+        Examples
+        --------
+        >>> import toplist as tl
+        >>> truths = {"ann": {"a"}, "bob": {"b", "c"}, "eve": {"d"}}
+        >>> old = {"ann": ["a", "x"], "bob": ["x", "y"], "eve": ["d", "y"]}
+        >>> new = {"ann": ["x", "a"], "bob": ["b", "c"], "eve": ["d", "x"]}
+        >>> lists = {"old": old, "new": new}
+        >>> results = {name: tl.top_k_eval(some, truths, k=2) for name, some in lists.items()}
+        >>> found = tl.compare(results).movers("mrr@2")
+        >>> found
+        mrr@2     old     new  difference  relevant  hits old  hits new
+        ann    1.0000  0.5000     -0.5000         1         1         2
+        bob    0.0000  1.0000     +1.0000         2         -       1 2
+        extremes are chosen because they are extreme: do not estimate from them
+        new - old mrr@2: of 3 users, 1 worse, 1 equal, 1 better
+        hits: their ranks; of equal differences, more relevant items first
+        >>> [(row.user_id, row.system_ranks) for row in found]
+        [('ann', (2,)), ('bob', (1, 2))]
+        """
+        n, question = check_positive_int(n, "n"), Question(self, users)
+        question.one_each("movers()")
+        pair = question.pair(system, baseline, "movers")
+        both = replace(self._with(pair), baselines=())
+        asked = replace(question, compared=both)
+        name = asked.one(name, "this")
+        source = asked.rows([name], "movers()")
+        values = np.array([source.values(one, name) for one in pair])
+        ranks, n_counted = dict[str, list[tuple[int, ...]]](), []
+        for one in pair:  # hits that the metric counts, of the truth for one of the lists
+            hits, _ = both.results[one].held("the ranks of its hits are unknown")
+            metric, _ = both.results[one].terms.find(name)
+            found = truths_of(hits, metric) if isinstance(metric, Metric) else hits.relevant
+            # rows below all rows, without a ground truth, have none
+            at = np.minimum(source.rows[one], len(found))
+            offsets = [*found.offsets, found.offsets[-1]]
+            ranks[one] = [tuple(found.ranks[offsets[i] : offsets[i + 1]].tolist()) for i in at]
+            n_counted.append(np.append(found.n_relevant, 0)[at])
+        keys = source.rows[pair[0]].tolist() if source.users is None else source.users
+        n_relevant = np.maximum(*n_counted)
+        higher = both._higher(name)
+        d = snap(*values)
+
+        def mover(row: int) -> Mover:
+            ours, theirs = (ranks[one][row] for one in pair)
+            a, b = values[:, row].tolist()
+            return Mover(keys[row], b, a, float(d[row]), int(n_relevant[row]), theirs, ours)
+
+        chosen = extremes(-d if higher is False else d, n_relevant, keys, n)
+        most = min(len(d), n_drawn + len(chosen))
+        draw = np.random.default_rng(SEED).choice(len(d), most, replace=False).tolist()
+        others = [row for row in draw if row not in chosen][:n_drawn]
+        rows, drawn = (tuple(map(mover, some)) for some in (chosen, others))
+        return Movers(rows, name, pair, values, higher, both.unit, drawn)
 
     def equivalence(
         self,

@@ -1,27 +1,25 @@
-"""What stands beside tests: `Band` over k, `Power` and the `Lead` of the best."""
+"""What stands beside tests: `Band` over k, `Power`, the `Lead` of the best, single `Movers`."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from heapq import nsmallest
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from toplist.averages.per_user import truths_of
-from toplist.checks import USERS, Bools, check_positive_int, counted, worded
+from toplist.checks import USERS, Bools, Floats, Ints, counted, readable, worded
 from toplist.comparing.aligning import Aligned
 from toplist.comparing.contrasts import SameUsers, TestPlan
-from toplist.comparing.movers import SEED, Mover, Movers, extremes
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.comparing.tests import cautioned, named, without
-from toplist.metrics.definitions import Metric
-from toplist.metrics.names import AnyName, Name, Names
-from toplist.plots import axes
+from toplist.metrics.names import Name, Names
+from toplist.plots import axes, differences
 from toplist.plots.axes import Axes
 from toplist.results.markup import Display
-from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table
+from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table, shortened
 from toplist.stats import planning, randomization, simultaneous
 from toplist.stats.estimates import FEW, Difference, Sums, cautions, difference
 from toplist.stats.units import snap
@@ -30,6 +28,8 @@ from toplist.stats.units import snap
 SHOWN = (1, 5, 10, 20, 50, 100, 200, 500, 1000)
 # With fewer users signs are too few for the normal limit: p below 0.05 in 6 to 13 % of samples.
 FEW_FOR_LEAD = 50
+# Ranks that are printed of each list, and letters of a user; the seed of users drawn at random.
+RANKS, LETTERS, SEED = 5, 40, 0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -107,8 +107,6 @@ class Band(Display, simultaneous.BandValues):
         -------
         matplotlib Axes
         """
-        from toplist.plots import differences
-
         return differences.band(self, ax=ax)
 
     def _page(self, look: Look = LOOK) -> Page:
@@ -284,8 +282,146 @@ class Lead(Display):
         return Page([table], notes)
 
 
+@readable
+class Mover(NamedTuple):
+    """A user whose values differ.
+
+    Attributes
+    ----------
+    user_id : key, or position
+    baseline, system : float
+        The values.
+    difference : float
+        system - baseline.
+    n_relevant : int
+        What the metric counts as relevant.
+    baseline_ranks, system_ranks : tuple of int
+        Where these stand in both lists, as deep as the lists were read.
+    """
+
+    user_id: Any
+    baseline: float
+    system: float
+    difference: float
+    n_relevant: int
+    baseline_ranks: tuple[int, ...]
+    system_ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Movers(Display):
+    """The users with the largest differences, worst first. Returned by `Comparison.movers`.
+
+    Iterating yields `Mover`, a named tuple.
+
+    Attributes
+    ----------
+    rows : tuple of Mover
+    name : str
+        ``"ndcg@10"``.
+    systems : (str, str)
+        The system, and the baseline.
+    values : (2, n) float64
+        Those of the system and the baseline, of all users.
+    higher_is_better : bool, or None
+        None for metrics in which neither direction is better: there lower is taken for worse.
+    unit : str
+        What users are called.
+    drawn : tuple of Mover
+        Others, at random, on the page of `toplist.report`.
+    """
+
+    rows: tuple[Mover, ...]
+    name: str
+    systems: tuple[str, str]
+    values: Floats
+    higher_is_better: bool | None
+    unit: str
+    drawn: tuple[Mover, ...] = ()
+
+    def __iter__(self) -> Iterator[Mover]:
+        """Yield the users, worst first."""
+        return iter(self.rows)
+
+    @property
+    def differences(self) -> Floats:
+        """Those of all users, (n,), the worst first."""
+        found: Floats = np.sort(snap(*self.values))
+        return found[::-1] if self.higher_is_better is False else found
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many users are worse, equal and better; lower, equal and higher."""
+        words = ("lower", "higher") if self.higher_is_better is None else ("worse", "better")
+        d = self.differences * (-1 if self.higher_is_better is False else 1)
+        n_worse, n_better = int((d < 0).sum()), int((d > 0).sum())
+        return {words[0]: n_worse, "equal": len(d) - n_worse - n_better, words[1]: n_better}
+
+    def _grid(self) -> Grid:
+        """Return the columns of `Mover`."""
+        return Grid({name: [getattr(row, name) for row in self.rows] for name in Mover._fields})
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the sorted differences of all users, and on new axes both values beside them."""
+        return differences.movers([self], ax=ax)
+
+    def _page(self, look: Look = LOOK) -> Page:
+        system, baseline = self.systems
+
+        def hits(ranks: tuple[int, ...]) -> str:
+            return " ".join([*map(str, ranks[:RANKS]), *["..."] * (len(ranks) > RANKS)]) or "-"
+
+        rows = [
+            {
+                **row._asdict(),
+                "user_id": shortened(str(row.user_id), LETTERS),
+                "baseline_ranks": hits(row.baseline_ranks),
+                "system_ranks": hits(row.system_ranks),
+            }
+            for row in self.rows
+        ]
+        columns = (
+            Column("baseline", title=baseline),
+            Column("system", title=system),
+            Column("difference", "signed"),
+            Column("n_relevant", "count", "relevant"),
+            Column("baseline_ranks", "text", f"hits {baseline}"),
+            Column("system_ranks", "text", f"hits {system}"),
+        )
+        counts = ", ".join(f"{n:,} {word}" for word, n in self.counts.items())
+        notes = [
+            "extremes are chosen because they are extreme: do not estimate from them",
+            f"{system} - {baseline} {self.name}: of {self.values.shape[1]:,} {self.unit}, {counts}",
+            "hits: their ranks; of equal differences, more relevant items first",
+        ]
+        return Page([Table.of(self.name, "{user_id}", columns, rows, look)], notes)
+
+
+def extremes(d: Floats, n_relevant: Ints, users: Sequence[Any], n: int) -> list[int]:
+    """Return the n lowest rows below 0 and the n highest above, lowest first; ties as `movers`.
+
+    Examples
+    --------
+    >>> extremes(np.array([0.1, -0.2, 0.3]), np.array([1, 1, 1]), ["a", "b", "c"], 1)
+    [1, 2]
+    """
+    d = d.round(12)  # what differs by rounding is a tie
+
+    def order(row: int) -> tuple[float, int, float, str]:
+        number = users[row] if isinstance(users[row], (int, float)) else 0
+        return sign * d[row], -n_relevant[row], number, str(users[row])
+
+    found = []
+    for sign in (-1, 1):
+        rows = np.flatnonzero(sign * d < 0)
+        if len(rows) > n:  # those of the n lowest values; a few, but for ties
+            rows = rows[sign * d[rows] <= np.partition(sign * d[rows], n - 1)[n - 1]]
+        found += nsmallest(n, rows.tolist(), key=order)
+    return sorted(found, key=order)
+
+
 class HasViews(SideBySide):
-    """Systems side by side, with what stands beside their tests: bands, power, leads, movers."""
+    """Systems side by side, with what stands beside their tests: bands, power, leads."""
 
     def band(
         self,
@@ -441,96 +577,3 @@ class HasViews(SideBySide):
             best = values[rows[name].place]
             tests[name] = difference(best, np.mean(values, axis=0), source.units)
         return Lead(rows, self.systems, n_flips, plan.seed, self.unit, tests, n_left_out)
-
-    def movers(
-        self,
-        name: AnyName,
-        system: str | None = None,
-        baseline: str | None = None,
-        n: int = 20,
-        *,
-        n_drawn: int = 0,
-        users: SameUsers = "same",
-    ) -> Movers:
-        """Return the users with the largest differences: the n worst, and the n best.
-
-        Worst first. Of equal differences, users with more relevant items come first, then by their
-        ids. They are chosen because they are extreme: look at them, see `toplist.show`, and do not
-        estimate from them. Users who do not differ are counted, and not shown.
-
-        Parameters
-        ----------
-        name : str
-            ``"ndcg@10"``.
-        system, baseline : str, optional
-            As in `band`.
-        n : int
-            Users on either side.
-        n_drawn : int
-            Others at random, as ``found.drawn``.
-        users : {"same", "common"}
-            As in `test`.
-
-        Returns
-        -------
-        Movers
-            Rows of user, both values, difference, number of relevant items, ranks of the hits.
-
-        Raises
-        ------
-        KeyError, ValueError
-            As `test`; and for several runs of a system.
-
-        Examples
-        --------
-        >>> import toplist as tl
-        >>> truths = {"ann": {"a"}, "bob": {"b", "c"}, "eve": {"d"}}
-        >>> old = {"ann": ["a", "x"], "bob": ["x", "y"], "eve": ["d", "y"]}
-        >>> new = {"ann": ["x", "a"], "bob": ["b", "c"], "eve": ["d", "x"]}
-        >>> lists = {"old": old, "new": new}
-        >>> results = {name: tl.top_k_eval(some, truths, k=2) for name, some in lists.items()}
-        >>> found = tl.compare(results).movers("mrr@2")
-        >>> found
-        mrr@2     old     new  difference  relevant  hits old  hits new
-        ann    1.0000  0.5000     -0.5000         1         1         2
-        bob    0.0000  1.0000     +1.0000         2         -       1 2
-        extremes are chosen because they are extreme: do not estimate from them
-        new - old mrr@2: of 3 users, 1 worse, 1 equal, 1 better
-        hits: their ranks; of equal differences, more relevant items first
-        >>> [(row.user_id, row.system_ranks) for row in found]
-        [('ann', (2,)), ('bob', (1, 2))]
-        """
-        n, question = check_positive_int(n, "n"), Question(self, users)
-        question.one_each("movers()")
-        pair = question.pair(system, baseline, "movers")
-        both = replace(self._with(pair), baselines=())
-        asked = replace(question, compared=both)
-        name = asked.one(name, "this")
-        source = asked.rows([name], "movers()")
-        values = np.array([source.values(one, name) for one in pair])
-        ranks, n_counted = dict[str, list[tuple[int, ...]]](), []
-        for one in pair:  # hits that the metric counts, of the truth for one of the lists
-            hits, _ = both.results[one].held("the ranks of its hits are unknown")
-            metric, _ = both.results[one].terms.find(name)
-            found = truths_of(hits, metric) if isinstance(metric, Metric) else hits.relevant
-            # rows below all rows, without a ground truth, have none
-            at = np.minimum(source.rows[one], len(found))
-            offsets = [*found.offsets, found.offsets[-1]]
-            ranks[one] = [tuple(found.ranks[offsets[i] : offsets[i + 1]].tolist()) for i in at]
-            n_counted.append(np.append(found.n_relevant, 0)[at])
-        keys = source.rows[pair[0]].tolist() if source.users is None else source.users
-        n_relevant = np.maximum(*n_counted)
-        higher = both._higher(name)
-        d = snap(*values)
-
-        def mover(row: int) -> Mover:
-            ours, theirs = (ranks[one][row] for one in pair)
-            a, b = values[:, row].tolist()
-            return Mover(keys[row], b, a, float(d[row]), int(n_relevant[row]), theirs, ours)
-
-        chosen = extremes(-d if higher is False else d, n_relevant, keys, n)
-        most = min(len(d), n_drawn + len(chosen))
-        draw = np.random.default_rng(SEED).choice(len(d), most, replace=False).tolist()
-        others = [row for row in draw if row not in chosen][:n_drawn]
-        rows, drawn = (tuple(map(mover, some)) for some in (chosen, others))
-        return Movers(rows, name, pair, values, higher, both.unit, drawn)

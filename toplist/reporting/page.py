@@ -16,7 +16,7 @@ import numpy
 import toplist
 from toplist.checks import optional, prefixed
 from toplist.comparing.comparison import compare
-from toplist.comparing.movers import SEED
+from toplist.comparing.views import SEED
 from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import is_container
 from toplist.inputs.options import Ranks

@@ -17,8 +17,8 @@ from toplist import audit, beyond
 from toplist.checks import cached, check_positive_int, counted, whole, worded
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.contrasts import MARKS, Contrast, or_why, primary_of
-from toplist.comparing.movers import SEED, Mover, Movers
 from toplist.comparing.tests import Tests
+from toplist.comparing.views import SEED, Mover, Movers
 from toplist.evaluation import evaluate
 from toplist.plots.axes import brief, end_of
 from toplist.reporting import drawing
