@@ -86,6 +86,7 @@ import typing as _typing
 from toplist.evaluation.evaluate import curves, hit, merge, mrr, ndcg, precision, recall
 from toplist.evaluation.evaluate import map_ as map
 from toplist.inputs.options import Items, Ranks
+from toplist.inputs.truths import Groups
 from toplist.matching.hits import Hits
 from toplist.matching.match import match
 from toplist.metrics.conventions import CONVENTIONS, Convention
@@ -103,7 +104,6 @@ if _typing.TYPE_CHECKING:
     from toplist.comparing.comparison import compare
     from toplist.comparing.datasets import across
     from toplist.comparing.gating import gate
-    from toplist.inputs.groups import Groups
     from toplist.reporting.page import report
     from toplist.reporting.showing import show
 
@@ -134,7 +134,6 @@ _LATER = (
     _MODULES
     | {name: name for name in ("cli", "comparing", "reporting", "typing")}
     | {
-        "Groups": "inputs.groups",
         "Propensities": "averages.propensities",
         "across": "comparing.datasets",
         "compare": "comparing.comparison",

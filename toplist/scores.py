@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import kernels, parallel
 from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.inputs.factorize import EXACT, comparable
-from toplist.inputs.grades import Grading
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.lists import array as as_array
+from toplist.inputs.truths import Grading
 from toplist.metrics.definitions import METRICS, Gains
 
 __all__ = ["dcg", "ndcg", "top_k"]

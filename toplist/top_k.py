@@ -16,7 +16,6 @@ import numpy as np
 from toplist.checks import cached, choice, did_you_mean, near
 from toplist.evaluation.evaluate import in_memory
 from toplist.inputs.forms import check_users, read_sides, side_to_builtin, truths_of_many
-from toplist.inputs.grades import STANDARD, Judged
 from toplist.inputs.keyed import CountedItems, KeptTruths
 from toplist.inputs.lists import Flat, Lists, is_frame, is_stream
 from toplist.inputs.options import (
@@ -36,6 +35,7 @@ from toplist.inputs.options import (
     of_source,
 )
 from toplist.inputs.texts import Texts
+from toplist.inputs.truths import STANDARD, Judged
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult

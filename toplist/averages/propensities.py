@@ -102,11 +102,11 @@ import numpy as np
 from toplist import kernels
 from toplist.checks import Floats, check_positive_int, choice
 from toplist.inputs.facts import ItemLabels, values_of
-from toplist.inputs.grades import STANDARD
 from toplist.inputs.ids import kinds_of, two_kinds
 from toplist.inputs.lists import name_user, offsets_of, places_of
 from toplist.inputs.options import WEIGHTINGS, Weighting
 from toplist.inputs.texts import hashes_of, total_of
+from toplist.inputs.truths import STANDARD
 from toplist.matching.hits import above
 from toplist.metrics.definitions import Metric
 from toplist.metrics.properties import Exposed, needs_one_item

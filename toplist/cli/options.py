@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, NoReturn
 from toplist.checks import check_positive_int, near, printable
 from toplist.files import FORMATS, format_of
 from toplist.files.formats import table_format
-from toplist.inputs.grades import Grading
 from toplist.inputs.options import Options
+from toplist.inputs.truths import Grading
 from toplist.metrics.conventions import CONVENTION_CHOICES, OTHER_NAMES
 from toplist.metrics.names import canonical
 from toplist.results import markup

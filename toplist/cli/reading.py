@@ -22,8 +22,8 @@ from toplist.files import parquet, tables
 from toplist.files.batches import stream_of
 from toplist.files.formats import TEXT_IDS, csv_rows, find_format, first_line
 from toplist.inputs import options as inputs
-from toplist.inputs.grades import read_gains
 from toplist.inputs.texts import Texts
+from toplist.inputs.truths import read_gains
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, convention_of
 from toplist.metrics.definitions import EMPTY, METRICS

@@ -15,9 +15,8 @@ from toplist.checks import Ints, check_positive_int, did_you_mean, near, prefixe
 from toplist.evaluation.plan import Plan, counted_users, lacks, plan_of, settled
 from toplist.inputs.factorize import Column
 from toplist.inputs.forms import are_queries, read_once, read_ranks, side_to_builtin
-from toplist.inputs.grades import Grading
 from toplist.inputs.ids import alone, unpadded
-from toplist.inputs.lists import Flat, GroupedRows, is_frame
+from toplist.inputs.lists import Flat, is_frame
 from toplist.inputs.options import (
     MEMORY,
     NO_ITEMS,
@@ -32,6 +31,7 @@ from toplist.inputs.options import (
     of_source,
 )
 from toplist.inputs.texts import hashes_of
+from toplist.inputs.truths import Grading, Groups
 from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join, joined
@@ -259,7 +259,7 @@ def merge(
     found: list[TopKResult] = [*([parts] if isinstance(parts, TopKResult) else parts), *more]
     truths = [one for one in more if not isinstance(one, TopKResult)]
     if len(truths) != 1 or not (
-        isinstance(truths[0], (Mapping, GroupedRows))
+        isinstance(truths[0], (Mapping, Groups))
         or is_frame(truths[0])
         or hasattr(truths[0], "lists")
     ):

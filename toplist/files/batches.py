@@ -41,7 +41,6 @@ from toplist.files.text import TREC_QRELS, TREC_RUN, Wanted
 from toplist.inputs import tables
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.factorize import Column, numbered
-from toplist.inputs.groups import Groups
 from toplist.inputs.lists import Flat
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import (
@@ -56,6 +55,7 @@ from toplist.inputs.options import (
 )
 from toplist.inputs.tables import SideTable
 from toplist.inputs.texts import Texts
+from toplist.inputs.truths import Groups
 from toplist.metrics.conventions import Ties
 
 # The texts by which users and items are numbered.

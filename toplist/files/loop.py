@@ -25,13 +25,13 @@ from toplist.files.batches import Block, Source, stream_of, stream_of_batches
 from toplist.files.formats import IN_MEMORY, TREC, named, short
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.forms import side_to_builtin
-from toplist.inputs.grades import check_no_matrix
 from toplist.inputs.ids import shaped, unpadded
 from toplist.inputs.keyed import Codes, KeptTruths
 from toplist.inputs.lists import Flat, is_stream, offsets_of
 from toplist.inputs.options import SIDES, Options, columns_of
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts, hashes_of
+from toplist.inputs.truths import check_no_matrix
 from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels
-from toplist.inputs import grades
+from toplist.inputs import truths
 from toplist.inputs.factorize import Column, distinct_ids, numbered_by, recoded
 from toplist.inputs.facts import DOCUMENT, by_item
 from toplist.inputs.ids import alone, kinds_of, two_kinds, unpadded
@@ -106,8 +106,8 @@ class ItemMap:
         flat = flat.compact()
         if of_truth and not flat.grouped:
             if whole and flat.names is None:
-                grades.check_no_matrix(flat)
-            grades.check(flat)
+                truths.check_no_matrix(flat)
+            truths.check(flat)
         found = flat.under(flat.users, self._documents(flat))
         if repeats or flat.grouped or not of_truth:
             return found

@@ -37,7 +37,6 @@ from toplist.inputs.keyed import (
 from toplist.inputs.lists import (
     CONTAINERS,
     Flat,
-    GroupedRows,
     Lists,
     array,
     described,
@@ -52,6 +51,7 @@ from toplist.inputs.lists import (
 )
 from toplist.inputs.objects import Ordering, check_not_swapped, to_builtin, unscored
 from toplist.inputs.options import ColumnNames, Joining
+from toplist.inputs.truths import Groups
 
 PLAINLY = Joining()
 
@@ -378,11 +378,11 @@ def side_to_builtin(value: Any, side: str, ordering: tuple[Any, ...] = ()) -> An
             "batches a reader, pyarrow.RecordBatchReader.from_batches(batches[0].schema, batches)"
         )
     value = to_builtin(value, side)
-    if side == "ranks" and isinstance(value, GroupedRows):
+    if side == "ranks" and isinstance(value, Groups):
         raise TypeError("ranks is Groups, which have no ranking: are the arguments swapped?")
     if side == "ranks" and hasattr(value, "tocsr"):
         raise TypeError("ranks is a sparse matrix: scores enter by scores.top_k")
-    if isinstance(value, GroupedRows):
+    if isinstance(value, Groups):
         value = value.rows
     elif hasattr(value, "tocsr"):  # before dict: scipy's dok is one
         value = Lists.from_matrix(value)

@@ -257,12 +257,6 @@ class GroupedIds(tuple[Any, ...]):
         return found
 
 
-class GroupedRows:
-    """What has `rows` of `GroupedIds`."""
-
-    rows: Any
-
-
 @dataclass(frozen=True, eq=False)
 class Flat:
     """The lists of one side: user u's ids are the `lengths[u]` from `offsets[u]` on.

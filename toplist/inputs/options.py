@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from toplist.checks import about, choice
-from toplist.inputs.grades import Grading
+from toplist.inputs.truths import Grading
 from toplist.metrics.conventions import TIES as TIES
 from toplist.metrics.conventions import Convention, ConventionName, Ties, rules_of
 from toplist.metrics.definitions import Gains, GainTable

@@ -27,12 +27,12 @@ from toplist.inputs.factorize import (
     order_of_ids,
     starts_of_runs,
 )
-from toplist.inputs.grades import check_ignored, score_in
 from toplist.inputs.ids import alone
 from toplist.inputs.keyed import KeptTruths, align, check_not_counted, keyed, no_truths
 from toplist.inputs.lists import Flat, Scored, flatten, is_frame, offsets_of
 from toplist.inputs.options import GROUP, SIDES, ColumnNames, Joining, columns_of, named_in
 from toplist.inputs.texts import Texts
+from toplist.inputs.truths import check_ignored, score_in
 
 # The line that lets scores rank what is left of ranks, in pandas; `toplist.spark` has its own.
 WITHOUT_GAPS = "frame.assign(score=-frame['rank']).drop(columns='rank')"

@@ -21,11 +21,11 @@ from toplist.averages.histograms import Histograms, spread_of_first, sums_of
 from toplist.checks import LARGEST_INT, choice, is_missing
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
-from toplist.inputs.grades import Grading
 from toplist.inputs.keyed import is_series
 from toplist.inputs.lists import array, name_user, of_column
 from toplist.inputs.objects import to_builtin
 from toplist.inputs.options import DEFAULT_METRICS, Duplicates, Options
+from toplist.inputs.truths import Grading
 from toplist.matching.match import match
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import Metric

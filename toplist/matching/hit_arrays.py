@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import Ints
-from toplist.inputs.grades import LARGEST
 from toplist.inputs.lists import first_repeat, name_user, offsets_of
+from toplist.inputs.truths import LARGEST
 
 # How many relevant items there may be in all: sums of them do not overflow.
 MOST = 2.0**62

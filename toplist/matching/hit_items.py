@@ -17,7 +17,7 @@ from toplist.inputs.lists import Flat, offsets_of, places_of
 
 if TYPE_CHECKING:
     from toplist.inputs.facts import ItemLabels
-    from toplist.inputs.grades import Judged
+    from toplist.inputs.truths import Judged
 
 CHANGED = "the ground truths were changed after they were evaluated: evaluate them again"
 

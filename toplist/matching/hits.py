@@ -10,15 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist.checks import Bools, Floats, Ints, cached
-from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.keyed import keys_of
 from toplist.inputs.lists import offsets_of, places_of
 from toplist.inputs.options import Unjudged
+from toplist.inputs.truths import STANDARD, Coverage, Grading
 from toplist.matching.about import NOTHING, About
 from toplist.matching.relevant import RelevantHits
 
 if TYPE_CHECKING:
-    from toplist.inputs.groups import Coverage
     from toplist.matching.hit_items import HitItems
 
 
@@ -298,8 +297,6 @@ class Hits:
             parts = [one.all_grades() for one in both]
             grades, truth_grades = (np.concatenate(part) for part in zip(*parts, strict=True))
         if self.coverage is not None or other.coverage is not None:
-            from toplist.inputs.groups import Coverage  # what few need: imports stay quick
-
             # one without relevant items has no groups
             mine, theirs = (
                 one.coverage or Coverage.plain(len(one.ranks), one.n_truth) for one in both

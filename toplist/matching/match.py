@@ -18,7 +18,6 @@ from toplist import kernels, parallel
 from toplist.checks import Bools, check_positive_int
 from toplist.inputs import ids
 from toplist.inputs.forms import read_sides
-from toplist.inputs.grades import Judged, Words
 from toplist.inputs.lists import Flat, first_repeat, item_twice, offsets_of
 from toplist.inputs.options import (
     MEMORY,
@@ -30,6 +29,7 @@ from toplist.inputs.options import (
     of_source,
 )
 from toplist.inputs.texts import hashes_of
+from toplist.inputs.truths import Judged, Words
 from toplist.matching.about import About, Fingerprint, Unmatched
 from toplist.matching.hits import Hits, above, trusted
 from toplist.metrics.conventions import Convention, ConventionName, rules_of

@@ -15,11 +15,10 @@ from numpy.typing import NDArray
 
 from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, cached
-from toplist.inputs.grades import STANDARD, Grading
 from toplist.inputs.lists import offsets_of
+from toplist.inputs.truths import STANDARD, Coverage, Grading
 
 if TYPE_CHECKING:
-    from toplist.inputs.groups import Coverage
     from toplist.metrics.definitions import Gains
 
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 from toplist.averages import histograms, per_user
 from toplist.averages.histograms import Histograms
 from toplist.checks import USERS, Bools, Floats, cached, did_you_mean
-from toplist.inputs.grades import Grading
 from toplist.inputs.options import Unjudged, Weighting
+from toplist.inputs.truths import Grading
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, Convention, Missing, Relevant, Ties
