@@ -169,8 +169,8 @@ def equal_results(ranks, truths, expected, **options):
 
 # module -> constants that are made small, so that a few rows are many blocks
 SIZES = {
-    "toplist.files.formats": {"SIZE": 40},
-    "toplist.files.parquet": {"IDS": 12},
+    "toplist.files.text": {"SIZE": 40},
+    "toplist.files.tables": {"IDS": 12},
     "toplist.files.batches": {"LEAST": 1},
     "toplist.files.loop": {"PART": 2},
     "toplist.inputs.texts": {"FIRST": 64, "BLOCK": 128},

@@ -6,7 +6,7 @@ import pytest
 from file_helpers import fault
 from shared_inputs import fresh
 
-from toplist.files import formats, read_ranks, read_truths, text
+from toplist.files import read_ranks, read_truths, text
 
 
 @pytest.mark.slow
@@ -27,7 +27,7 @@ def test_a_line_without_an_end(put, tmp_path):
             print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)
         """
         *message, peak = fresh(code, name)
-        limit = formats.JSON_LINE if "json" in name else formats.LINE
+        limit = text.JSON_LINE if "json" in name else text.LINE
         assert " ".join(message) == f"{name}:1: the line has no end after {limit:,} bytes"
         assert int(peak) < 200  # MB
 
@@ -44,6 +44,6 @@ ENDLESS = [
 def test_a_short_limit_of_a_line(put, monkeypatch, name, content, words):
     monkeypatch.setattr(text, "LINE", 1000)
     monkeypatch.setattr(text, "JSON_LINE", 1000)
-    monkeypatch.setattr(formats, "STEP", 100)
+    monkeypatch.setattr(text, "STEP", 100)
     read = read_truths if "user_id" in content else read_ranks
     assert fault(read, put(name, content)).startswith(words)

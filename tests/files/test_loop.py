@@ -460,7 +460,7 @@ def test_progress_is_shown_in_terminals_and_notebooks_only(tmp_path, monkeypatch
     monkeypatch.setattr(sys, "stderr", terminal)
     tl.top_k_eval(recs, {"u1": {"i1"}}, 3)
     assert terminal.getvalue() == ""  # a fast call
-    monkeypatch.setattr("toplist.files.formats.PROGRESS_MIN_BYTES", 1000)
+    monkeypatch.setattr("toplist.files.text.PROGRESS_MIN_BYTES", 1000)
     tl.top_k_eval(recs, {"u1": {"i1"}}, 3)
     assert "recs.csv" in terminal.getvalue()
     shown = terminal.getvalue()

@@ -210,7 +210,7 @@ def test_a_slice_is_an_evaluation_with_filtered_truths_bit_for_bit(options):
 
 @pytest.mark.parametrize("text", [True, False])
 def test_files_keep_what_slices_need(tmp_path, monkeypatch, text):
-    monkeypatch.setattr("toplist.files.formats.SIZE", 300)  # many parts
+    monkeypatch.setattr("toplist.files.text.SIZE", 300)  # many parts
     world, options = draw(2, text=text, graded=False, users=40), OPTIONS
     world = world.without_odd_rows()
     case = doors.Case(world, {"k": [1, 3], "metrics": OPTIONS["metrics"], "keep": "users"})

@@ -18,9 +18,10 @@ from toplist.averages.propensities import Propensities
 from toplist.checks import USERS, prefixed, require
 from toplist.cli import options as cli
 from toplist.evaluation.plan import entries_of
-from toplist.files import parquet, tables
+from toplist.files import tables
 from toplist.files.batches import stream_of
-from toplist.files.formats import TEXT_IDS, csv_rows, find_format, first_line
+from toplist.files.formats import TEXT_IDS, find_format, first_line
+from toplist.files.text import csv_rows
 from toplist.inputs import options as inputs
 from toplist.inputs.texts import Texts
 from toplist.inputs.truths import read_gains
@@ -551,7 +552,7 @@ def ranked_truth(options: argparse.Namespace) -> str:
         if os.path.isfile(path) or os.path.isdir(path):  # else a pipe, which has been read
             format = find_format(path, options.ground_truths_format)
             if not format.is_text:
-                header = parquet.column_names(path)
+                header = tables.parquet_columns(path)
             elif format.delimiter:
                 header = next(csv_rows([first_line(path)], format.delimiter))
             else:  # qrels of TREC have no names

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from toplist.checks import E, Ints, about, cached
-from toplist.files import parquet, text
+from toplist.files import tables, text
 from toplist.files.formats import (
     GZIP,
     IN_MEMORY,
@@ -38,7 +38,6 @@ from toplist.files.formats import (
 )
 from toplist.files.jsonl import text_tables
 from toplist.files.text import TREC_QRELS, TREC_RUN, Wanted
-from toplist.inputs import tables
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.factorize import Column, numbered
 from toplist.inputs.lists import Flat
@@ -53,7 +52,8 @@ from toplist.inputs.options import (
     refuse_composite,
     renamed,
 )
-from toplist.inputs.tables import SideTable
+from toplist.inputs.tables import SideTable, by_column
+from toplist.inputs.tables import read as lists_of_table
 from toplist.inputs.texts import Texts
 from toplist.inputs.truths import Groups
 from toplist.metrics.conventions import Ties
@@ -94,7 +94,7 @@ class Batches:
 
     def __init__(self, given: Any, side: str, is_part: bool) -> None:
         with one_result_at_a_time(side):
-            reader = parquet.pyarrow().RecordBatchReader.from_stream(given)
+            reader = tables.pyarrow().RecordBatchReader.from_stream(given)
         self.names = list(reader.schema.names)
         self.tables = self._read(reader, side, is_part)
         self.seen = list[SideTable]()
@@ -105,7 +105,7 @@ class Batches:
         with one_result_at_a_time(side):
             for batch in reader:
                 n_rows += batch.num_rows
-                yield parquet.pyarrow().Table.from_batches([batch])
+                yield tables.pyarrow().Table.from_batches([batch])
         if n_rows == 0 and not is_part:
             raise refused(
                 side,
@@ -183,7 +183,7 @@ class Source:
             yield None, self
             return
         whole = joined(str(self.path), [*self._tables((Texts(), Texts()), system)])
-        for name, part in tables.by_column(whole.frame, system, "ranks"):
+        for name, part in by_column(whole.frame, system, "ranks"):
             yield name, replace(self, held=replace(whole, frame=part))
 
     def check_one_list(self, users: Column, numbers: Ints, places: Ints) -> None:
@@ -247,11 +247,11 @@ class Source:
                 yield SideTable(table, self.side, file.wanted.called, *how)
             return
         if system is not None:
-            found: Iterable[Any] = [parquet.read_table(self.path)]
+            found: Iterable[Any] = [tables.read_parquet(self.path)]
         elif self.batches is None:
-            found = parquet.tables(self.path, self._wanted, self.may_be_empty)
+            found = tables.parquet_tables(self.path, self._wanted, self.may_be_empty)
         else:
-            names = parquet.columns_read(self.batches.names, self._wanted)
+            names = tables.columns_read(self.batches.names, self._wanted)
             found = (table.select(names) for table in self.batches.tables)
         first = 0
         for table in found:
@@ -267,7 +267,7 @@ class Source:
 
     def _columns(self) -> list[str]:
         """Return the names of all columns, for messages."""
-        return parquet.column_names(self.path) if self.batches is None else self.batches.names
+        return tables.parquet_columns(self.path) if self.batches is None else self.batches.names
 
     def _choose(
         self, system: str | None, header: Sequence[str], record: Mapping[str, Any]
@@ -299,11 +299,11 @@ class Source:
     def _read(self, table: SideTable, in_runs: bool = False) -> Flat:
         """Return the lists of a table; in qrels, what is below 1 is not relevant."""
         try:
-            lists = tables.read(table, in_runs)
+            lists = lists_of_table(table, in_runs)
         except (ValueError, TypeError):
             if not self.format.is_text:
                 names = [table.names[name] for name in ("user_id", "item_id")]
-                parquet.check_text(self.path, table.frame, names, table.first)
+                tables.check_text(self.path, table.frame, names, table.first)
             raise
         if self.format is not TREC or lists.grades is None:
             return lists
@@ -312,7 +312,7 @@ class Source:
             return replace(lists, grades=np.where(low, 0.0, lists.grades))
         called = {name: one for name, one in table.names.items() if name != GROUP}
         graded = replace(table, names=called | {"relevance": TREC_QRELS[-1]})
-        grades = tables.read(graded, in_runs).grades
+        grades = lists_of_table(graded, in_runs).grades
         return lists.where(np.asarray(grades) >= 1)
 
     def located(self, error: Exception) -> Exception:
@@ -340,7 +340,7 @@ class Source:
         if self.batches is not None:
             return 0
         if not self.format.is_text:
-            return parquet.size(self.path, self._wanted)
+            return tables.parquet_size(self.path, self._wanted)
         with open(self.path, "rb") as file:
             unpacked = PACKED if file.read(2) == GZIP else 1
         return OF_TEXT * os.path.getsize(self.path) * unpacked
@@ -394,7 +394,8 @@ def _is_long(frame: Any) -> bool:
     """Whether a table has a row per user and item: none of its columns holds lists."""
     if isinstance(frame, Table):
         return all(one.offsets is None for one in frame.cells.values())
-    return parquet.is_long(frame)
+    nested = tables.pyarrow().types.is_nested
+    return not any(nested(one.type) for one in frame.schema)
 
 
 def joined(where: str, found: Sequence[SideTable]) -> SideTable:
@@ -404,7 +405,14 @@ def joined(where: str, found: Sequence[SideTable]) -> SideTable:
     frames = [table.frame for table in found]
     if isinstance(frames[0], Table):
         return replace(found[-1], frame=text.joined(frames), first=found[0].first)
-    return replace(found[0], frame=parquet.joined(where, frames))
+    pyarrow = tables.pyarrow()
+    try:  # columns may differ in the width of their numbers
+        whole = pyarrow.concat_tables(frames, promote_options="permissive")
+    except MemoryError:
+        raise
+    except pyarrow.ArrowException as error:
+        raise refused(where, f"not readable: {error}") from None
+    return replace(found[0], frame=whole)
 
 
 def complete_users(where: str, found: Iterable[SideTable], least: int) -> Iterator[SideTable]:

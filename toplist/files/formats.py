@@ -1,8 +1,6 @@
-"""File formats, and the lines of text files, gzipped or not: counted, decoded, read as rows of CSV.
+"""File formats, errors of files, progress, and what a number is in a file of text.
 
-Rows of users and items (`toplist.files.text`) and columns (`toplist.files.tables`) are both read
-from here, so that a file that cannot be read is reported alike, with its name and its line. Errors
-stay short whatever is in a file.
+Errors stay short whatever is in a file.
 
 A number is an ASCII sign, ASCII digits, a point and an exponent, spaces or tabs around it.
 Whatever else Python reads as a number (``1_0``, full-width and Arabic digits, ``inf``, ``nan``) is
@@ -12,15 +10,12 @@ none. Without point and exponent it is an integer, of any size; else a double.
 from __future__ import annotations
 
 import codecs
-import csv
-import gzip
-import io
 import math
 import os
 import re
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -29,7 +24,6 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist import kernels
 from toplist.checks import about, choice
 from toplist.inputs.factorize import EXACT as EXACT
 from toplist.inputs.factorize import by_value
@@ -48,7 +42,7 @@ VALUE = 300  # characters of a list of columns, or of a name
 
 @dataclass(frozen=True)
 class FileFormat:
-    """A file format; `toplist.files.text` reads text, `toplist.files.parquet` everything else."""
+    """A file format; `toplist.files.text` reads text, `toplist.files.tables` Parquet."""
 
     name: FormatName
     extensions: tuple[str, ...]
@@ -192,115 +186,6 @@ def named(place: str, error: E) -> E:
 def refused(path: str, reason: str) -> ValueError:
     """Return the error of a file as a whole."""
     return about(located(ValueError, f"{path}: ", reason), path=path)
-
-
-PROGRESS_MIN_BYTES = 1 << 24  # bytes: some ten seconds of reading
-# The longest line in bytes. What becomes of a line in memory is up to twenty times as large, so
-# that no file, however small it is packed, takes more than some hundred MB.
-LINE = 1 << 24
-JSON_LINE = 1 << 26  # one line may be a list: a million ids of 60 bytes
-SIZE = 1 << 22  # bytes in a block of rows: some 200,000
-STEP = 1 << 20  # bytes after which progress is shown, and a row that goes on noticed
-UNREADABLE = (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile)
-_ENDS = "write line ends as \\n or \\r\\n"
-
-
-class TextFile:
-    """A text file being read: its path, the line that was read last, and the last row's line."""
-
-    def __init__(self, path: PathLike, longest: int = LINE) -> None:
-        self.path = os.fspath(path)
-        self.line = self.row = 0
-        self.longest = longest
-        self._last = b""  # the line that was read last
-
-    def error(self, reason: str, line: int | None = None) -> ValueError:
-        """Return an error about a line, by default the last; at line 0, the whole file."""
-        line = self.line if line is None else line
-        place = f"{self.path}:{line}: " if line else f"{self.path}: "
-        return about(located(ValueError, place, reason), path=self.path, line=line)
-
-    @contextmanager
-    def stream(self) -> Iterator[tuple[Any, Callable[[], object]]]:
-        """Open the file for its bytes, unpacked, and a function that shows how many were read.
-
-        Bad UTF-8, CSV or gzip is an error that names the line.
-        """
-        size, shown, self.line, self.row = os.path.getsize(self.path), 0, 0, 0
-        try:
-            with (
-                open(self.path, "rb") as raw,
-                bar(os.path.basename(self.path), size, "B", least=PROGRESS_MIN_BYTES) as advance,
-            ):
-
-                def show() -> None:
-                    nonlocal shown
-                    if advance:
-                        advance(raw.tell() - shown)
-                        shown = raw.tell()
-
-                packed = self.path.lower().endswith(".gz") or raw.peek(2)[:2] == GZIP
-                stream: Any = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
-                start = stream.peek()
-                if b"\r" in start[:-1] and b"\n" not in start:  # its end may be cut
-                    raise self.error(f"lines end in \\r alone: {_ENDS}")
-                yield stream, show
-        except UNREADABLE as error:
-            if isinstance(error, csv.Error) and b"\r" in self._last.rstrip(b"\r\n"):
-                raise self.error(f"a carriage return within the line: {_ENDS}") from None
-            if isinstance(error, csv.Error) and self.line > self.row + 1 > 1:
-                words = f"a quote opens in this row and does not end before line {self.line}"
-                raise self.error(f"not readable: {words}: {error}", self.row + 1) from None
-            of_line = isinstance(error, (UnicodeDecodeError, csv.Error))  # else of whole blocks
-            raise self.error(f"not readable: {error}", None if of_line else 0) from None
-
-    def counted(self, lines: Iterable[bytes], show: Callable[[], object] = bool) -> Iterator[bytes]:
-        """Yield the next lines, without a byte order mark, and count them."""
-        longest, size, row, in_row = self.longest, 0, self.row, 0
-        for line in lines:
-            self.line += 1
-            self._last = line
-            if len(line) > longest:
-                raise self.error(f"the line has no end after {longest:,} bytes")
-            yield line.removeprefix(codecs.BOM_UTF8) if self.line == 1 else line
-            size += len(line)
-            if size >= STEP:
-                in_row = in_row + size if row == self.row else 0
-                if in_row > longest:  # line after line, within quotes
-                    words = f"the row has no end after {longest:,} bytes"
-                    raise self.error(words, self.row + 1)
-                row, size = self.row, 0
-                show()
-
-    def row_blocks(self, stream: Any, delimiter: str) -> Iterator[bytes]:
-        """Yield the rows of a stream in blocks; one that is longer than the longest may be cut."""
-        rest = b""
-        while chunk := stream.read(SIZE):
-            text = rest + chunk
-            if not text.endswith(b"\n"):
-                text += stream.readline(self.longest + 1)
-            end = complete_rows(text, delimiter)[0] if b'"' in text and delimiter else len(text)
-            # a row that is too long is refused by who reads it
-            if end or len(text) > 2 * self.longest:
-                end = end or len(text)
-                yield text[:end]
-            rest = text[end:]
-        if rest:
-            yield rest
-
-
-def csv_rows(lines: Iterable[bytes], delimiter: str) -> Iterator[list[str]]:
-    """Read lines as rows of CSV; a blank line is an empty row."""
-    # strict: a stray quote is an error, it does not swallow the lines that follow
-    return csv.reader(map(bytes.decode, lines), delimiter=delimiter, strict=True)
-
-
-def complete_rows(text: bytes, delimiter: str) -> tuple[int, bool]:
-    """Return how much of a text is complete rows, and whether their quotes are simple."""
-    if b'"' not in text:
-        return text.rfind(b"\n") + 1, True
-
-    return kernels.texts.complete_rows(np.frombuffer(text, np.uint8), ord(delimiter))  # type: ignore[no-any-return]
 
 
 DELAY = 1.0  # seconds: what takes less stays silent
