@@ -18,7 +18,7 @@ from toplist import kernels, parallel
 from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.inputs.factorize import EXACT, comparable
 from toplist.inputs.lists import Lists, offsets_of
-from toplist.inputs.lists import array as as_array
+from toplist.inputs.objects import array as as_array
 from toplist.inputs.truths import Grading
 from toplist.metrics.definitions import METRICS, Gains
 

@@ -218,7 +218,7 @@ class Listed:
         flat, single = read_ranks(ranks, joining.depth(k), joining.columns, padding)
         flat = replace(alone(flat), side=side)
         if mapped:
-            from toplist.inputs.documents import ItemMap  # few need it: imports stay quick
+            from toplist.inputs.facts import ItemMap  # few need it: imports stay quick
 
             flat = ItemMap.of(joining.items_as).mapped(flat, padding)
         flat = shaped(flat, k, joining).compact()
@@ -354,7 +354,7 @@ class UserItems:
             if flat.grades is not None:  # below and at 0: judged, not liked
                 flat = replace(flat.where(flat.grades > 0), grades=None)
             if how.get("items_as") is not None:
-                from toplist.inputs.documents import ItemMap  # few need it: imports stay quick
+                from toplist.inputs.facts import ItemMap  # few need it: imports stay quick
 
                 flat = ItemMap.of(how["items_as"]).mapped(flat, repeats=True)
         except (TypeError, ValueError) as error:

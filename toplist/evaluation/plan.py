@@ -195,7 +195,7 @@ def plan_of(
     if options.unit is not None and not (isinstance(options.unit, str) and options.unit.strip()):
         raise TypeError(f"unit is {options.unit!r}: give what the rows are called, as 'sessions'")
     if options.items_as is not None:
-        from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
+        from toplist.inputs.facts import ItemMap  # what few need, so that imports are quick
 
         options = replace(options, items_as=ItemMap.of(options.items_as))
     if any(isinstance(entry.metric, ListMetric) for entry in entries):

@@ -1,26 +1,39 @@
 """A fact of each item in any form: `by_item` reads it, and what stands below checks what it is.
 
 These are ids (`ids_of`), numbers (`values_of`), vectors (`features_of`), distances
-(`distances_of`) and labels (`ItemLabels`); files are read as tables first.
+(`distances_of`), labels (`ItemLabels`) and, of chunks, the documents that they are parts of
+(`ItemMap`), which stand in place of the ids of lists and ground truths. Files are read as tables
+first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toplist import kernels
 from toplist.checks import Floats, Ints, about, cached, check_positive_int, is_missing, require
 from toplist.inputs import columns as cols
-from toplist.inputs.factorize import distinct_ids, numbered, numbered_by, recoded
-from toplist.inputs.ids import kinds_of
+from toplist.inputs.factorize import Column, distinct_ids, numbered, numbered_by, recoded
+from toplist.inputs.ids import alone, kinds_of, two_kinds, unpadded
 from toplist.inputs.keyed import check_unique, counts_rows, is_series
-from toplist.inputs.lists import CONTAINERS, described, first_repeat, is_frame, offsets_of
+from toplist.inputs.lists import (
+    CONTAINERS,
+    Flat,
+    described,
+    first_repeat,
+    is_frame,
+    of_column,
+    offsets_of,
+)
+from toplist.inputs.texts import hashes_of, total_of
+from toplist.inputs.truths import check, check_no_matrix
 
 
 class Fact(NamedTuple):
@@ -101,7 +114,27 @@ def by_item(given: Any, fact: Fact, name: str = "", key: str = "item_id") -> Fac
     what = key.removesuffix("_id")
     argument = name.removesuffix("=")
     if is_frame(given):
-        return _of_table(given, fact, name, key)
+        frame = cols.readable(given)
+        names = cols.names_of(frame)
+        rest = [fact.column] if fact.column in names else [one for one in names if one != key]
+        columns = f"{key} and one column of {fact.name}s, {argument}[['{key}', 'COLUMN']]"
+        way = f"give a table of {columns}"
+        require(name, [key], names, way)
+        if not rest or (len(rest) > 1 and fact.dimensions < 2):
+            raise ValueError(f"{name}: {way}; columns found: {names}")
+        items = cols.read(frame, key).objects()
+        if not fact.several and (twice := first_repeat(items)) is not None:
+            item = items[twice[1]]
+            error = ValueError(f"{name}: {what} {item!r} has two rows")
+            raise about(error, item=item, row=twice[1])
+        cells = [cols.read(frame, one) for one in rest]
+        if fact.dimensions < 2:
+            return Facts(items, cells[0].objects(), tuple(rest), categories(cells[0].kind))
+        arrays = [one.array for one in cells]
+        if any(one is None for one in arrays):
+            rows = list(zip(*(one.objects() for one in cells), strict=True))
+            return Facts(items, rows, tuple(rest))
+        return Facts(items, np.stack(arrays, axis=1), tuple(rest))  # type: ignore[arg-type]
     if is_series(given):
         if counts_rows(given.index) and not fact.dimensions:
             text = (
@@ -126,30 +159,6 @@ def by_item(given: Any, fact: Fact, name: str = "", key: str = "item_id") -> Fac
         f"index has the {what}s, a table of {key} and a column of {fact.name}s{fact.more}"
     )
     raise TypeError(text)
-
-
-def _of_table(given: Any, fact: Fact, name: str, key: str) -> Facts:
-    """Return the items of a table, and a fact of each."""
-    frame = cols.readable(given)
-    names = cols.names_of(frame)
-    rest = [fact.column] if fact.column in names else [one for one in names if one != key]
-    argument = name.removesuffix("=")
-    way = f"give a table of {key} and one column of {fact.name}s, {argument}[['{key}', 'COLUMN']]"
-    require(name, [key], names, way)
-    if not rest or (len(rest) > 1 and fact.dimensions < 2):
-        raise ValueError(f"{name}: {way}; columns found: {names}")
-    items = cols.read(frame, key).objects()
-    if not fact.several and (twice := first_repeat(items)) is not None:
-        item = items[twice[1]]
-        error = ValueError(f"{name}: {key.removesuffix('_id')} {item!r} has two rows")
-        raise about(error, item=item, row=twice[1])
-    cells = [cols.read(frame, one) for one in rest]
-    if fact.dimensions < 2:
-        return Facts(items, cells[0].objects(), tuple(rest), categories(cells[0].kind))
-    arrays = [one.array for one in cells]
-    if any(one is None for one in arrays):
-        return Facts(items, list(zip(*(one.objects() for one in cells), strict=True)), tuple(rest))
-    return Facts(items, np.stack(arrays, axis=1), tuple(rest))  # type: ignore[arg-type]
 
 
 def categories(dtype: Any) -> list[Any] | None:
@@ -431,3 +440,161 @@ def ordered(labels: Iterable[Any], order: Sequence[Any] | None) -> list[Any]:
         with suppress(TypeError):  # labels of several types stay in order of appearance
             named = sorted(named)
     return [*named, None]
+
+
+# Maps of more chunks are compared by their numbers alone: to hash a million takes 0.25 s.
+EXACT = 20_000
+
+
+class ItemMap:
+    """Which document an id is a part of, as it was given: a dict, or a function of ids.
+
+    An id that is no key and is the document of another one is a document itself. Distinct ids are
+    looked up, each once, whatever form the lists have. Documents that are integers take the place
+    of ids themselves; others are codes, by one numbering for both sides.
+
+    Examples
+    --------
+    >>> found = ItemMap.of({"a1": "a", "a2": "a", "b1": "b"})
+    >>> list(found.mapped(Flat("ranks", [["b1", "a", "a2"]], np.array([0, 3]), np.array([3]))).rows)
+    [['b', 'a', 'a']]
+    """
+
+    def __init__(self, given: Mapping[Any, Any] | Callable[[Any], Any]) -> None:
+        self._function = None if isinstance(given, Mapping) else given
+        self._kinds: dict[str, Any] = {}  # of chunks and of documents
+        self._numbers: dict[Any, int] = {}  # of documents that are no integers
+        self._known: dict[Any, int] = {}  # the document of each id: an integer, or its number
+        self.digest = "a function"  # of chunks and documents in any order: is it the same map?
+        if isinstance(given, Mapping):
+            self._kind("chunks", given)
+            self._learn(given, given.values())
+            self.digest = f"{len(given)} chunks, {len(self._known)} ids"
+            if len(given) <= EXACT:
+                words = (hashes_of(list(one)) for one in (given, given.values()))
+                self.digest += f", {total_of(*words):x}"
+
+    @classmethod
+    def of(cls, items_as: Any) -> ItemMap:
+        """Return the map that was given in any form.
+
+        Raises
+        ------
+        TypeError
+            For other forms.
+        ValueError
+            For a table without the columns, or a chunk that is there twice.
+        """
+        if isinstance(items_as, cls):
+            return items_as
+        if isinstance(items_as, Mapping) or callable(items_as):
+            return cls(items_as)
+        facts = by_item(items_as, DOCUMENT, "items_as=")
+        return cls(dict(zip(facts.items, facts.values, strict=True)))
+
+    def sides(self, ranked: Flat, truth: Flat, padding: Any) -> tuple[Flat, Flat]:
+        """Return both sides of documents, without padding; truths hold each once.
+
+        A truth that is kept for many lists keeps what the last map made of it. What a function
+        returns may change from call to call.
+        """
+        kept: list[tuple[ItemMap, Any, Flat]] = truth.once(ItemMap, list)
+        for known, dropped, found in kept:
+            same = self is known or (self._function is None and self._known == known._known)
+            if same and known._function is self._function and dropped == padding:
+                return known.mapped(ranked, padding), found
+        kept[:] = [(self, padding, self.mapped(truth, padding, whole=True))]
+        return self.mapped(ranked, padding), kept[0][2]
+
+    def mapped(
+        self, flat: Flat, padding: Any = None, whole: bool = False, repeats: bool = False
+    ) -> Flat:
+        """Return one side of documents, without padding; truths hold each once.
+
+        `whole` says that these are all users, so that a truth may be seen to be a matrix. With
+        `repeats`, each document is there as often as its chunks: what a user had counts so.
+
+        Raises
+        ------
+        TypeError
+            For ids that are no ids, or neither of the kind of the chunks nor of the documents.
+        ValueError
+            For an id that has no document.
+        """
+        flat, of_truth = alone(flat), flat.side != "ranks"
+        # of chunks and documents of two kinds, padding may be no id of this side
+        is_text = flat.names is not None and isinstance(next(iter(flat.names), ""), str)
+        if len(set(self._kinds.values())) < 2 or isinstance(padding, str) == is_text:
+            flat = unpadded(flat, padding)
+        flat = flat.compact()
+        if of_truth and not flat.grouped:
+            if whole and flat.names is None:
+                check_no_matrix(flat)
+            check(flat)
+        found = flat.under(flat.users, self._documents(flat))
+        if repeats or flat.grouped or not of_truth:
+            return found
+        order, again = kernels.hashing.order_of_rows(found.ids, found.offsets)
+        first = np.ones(len(order), bool)
+        first[again] = False
+        starts, largest = np.flatnonzero(first), found.grades
+        if largest is not None and len(starts):
+            largest = np.maximum.reduceat(largest[order], starts)
+        ids, offsets = found.ids[order[starts]], offsets_of(first)[found.offsets]
+        lengths = np.diff(offsets)
+        return replace(found, ids=ids, offsets=offsets, lengths=lengths, grades=largest)
+
+    def _documents(self, flat: Flat) -> Column:
+        """Return the document of each id."""
+        codes, used, asked = distinct_ids(flat.ids, flat.names)
+        if self._function is not None:
+            new = [one for one in asked if one not in self._known]
+            if new:  # each is asked for once
+                answer = self._function(np.array(new, np.int64) if flat.names is None else new)
+                found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
+                if found is None or len(found) != len(new):
+                    kind = TypeError if found is None else ValueError
+                    what = type(answer).__name__ if found is None else f"{len(found):,} documents"
+                    raise kind(
+                        f"items_as= returned {'a ' * (found is None)}{what} for {len(new):,} ids: "
+                        "it must return a document for each, in a list"
+                    )
+                self._learn(new, found)
+        places = [self._known.get(one) for one in asked]
+        if None in places:
+            unknown = used[[place is None for place in places]]
+            place = int(np.argmax(np.isin(codes, unknown)))
+            user = flat.user_at(place)
+            at = place - int(flat.offsets[user])
+            item, rank = flat.row(user)[at], f" at rank {at + 1}" if flat.side == "ranks" else ""
+            error: Exception = ValueError(
+                f"{flat.side}: {flat.name_user(user)} has item {item!r}{rank}, of which items_as= "
+                f"has no document: add it, {{{item!r}: DOCUMENT}}, give the chunks of the whole "
+                "index, or a function that takes ids and returns their documents"
+            )
+            kinds = self._kinds.values()
+            if kinds and next(iter(kinds_of([item], flat.side))) not in kinds:
+                both = f"{item!r} in {flat.side}", f"{next(iter(self._known))!r} in items_as"
+                error = two_kinds("ids", *both, "convert one side")
+            raise flat.about(error, user, item=item)
+        documents = np.empty(used.max(initial=-1) + 1, np.int64)
+        documents[used] = places
+        return Column(flat.column, recoded(codes, documents), list(self._numbers) or None)
+
+    def _learn(self, chunks: Collection[Any], documents: Collection[Any]) -> None:
+        """Keep the documents of chunks; of a dict, documents are their own."""
+        if self._kind("documents", documents) is int:
+            codes = list(map(int, documents))
+        else:
+            codes = numbered_by(self._numbers, documents)[0].tolist()
+        if self._function is None:
+            self._known.update(zip(documents, codes, strict=True))
+        self._known.update(zip(chunks, codes, strict=True))
+
+    def _kind(self, what: str, values: Collection[Any]) -> Any:
+        """Return the one kind of some ids; TypeError for a second, and for what is no id."""
+        kind = next(iter(kinds_of(values, "items_as")), None)
+        if kind is not None and (known := self._kinds.setdefault(what, kind)) is not kind:
+            words = f"{known.__name__} and {kind.__name__} among its {what}"
+            raise TypeError(f"items_as=: ids of two kinds, {words}")
+        return kind

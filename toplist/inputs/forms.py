@@ -38,18 +38,23 @@ from toplist.inputs.lists import (
     CONTAINERS,
     Flat,
     Lists,
-    array,
     described,
     flatten,
     in_containers,
     is_container,
     is_frame,
-    is_row,
-    is_tensor,
     is_truth_container,
     offsets_of,
 )
-from toplist.inputs.objects import Ordering, check_not_swapped, to_builtin, unscored
+from toplist.inputs.objects import (
+    Ordering,
+    array,
+    check_not_swapped,
+    is_row,
+    is_tensor,
+    to_builtin,
+    unscored,
+)
 from toplist.inputs.options import ColumnNames, Joining
 from toplist.inputs.truths import Groups
 

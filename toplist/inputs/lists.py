@@ -53,8 +53,6 @@ CONTAINERS = (list, tuple, range, RankedDict)
 KEYED = (dict, set, frozenset, Set, Mapping)
 # Ids that a thread copies at a time.
 COPIED = 1 << 18
-# Floats that numpy has no type for: float32 holds every one of them exactly.
-_NARROW = ("bfloat16", "float8")
 
 
 @dataclass(frozen=True, eq=False)
@@ -576,42 +574,3 @@ def described(value: Any) -> str:
         return f"an array of {value.ndim} dimensions"
     named = isinstance(value, Lists)
     return f"Lists of {len(value)} users" if named else f"a {type(value).__name__}"
-
-
-def is_tensor(value: Any) -> bool:
-    """Whether a value is an array of another library, on this or another device."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        return False
-    return hasattr(value, "__dlpack__") or hasattr(value, "__array__")
-
-
-def is_row(value: Any) -> bool:
-    """Whether a value is an array of numbers, of any library, not a single one."""
-    is_array = isinstance(value, np.ndarray) or is_tensor(value)
-    return is_array and len(getattr(value, "shape", ())) > 0
-
-
-def array(tensor: Any) -> Any:
-    """Return a tensor as a numpy array, a view if it is in the host's memory; others unchanged.
-
-    Floats of 8 or 16 bits that numpy has no type for (bfloat16) become float32.
-    """
-    if not is_tensor(tensor):
-        return tensor
-    if hasattr(tensor, "to_numpy"):  # a pandas Series or Index
-        return tensor.to_numpy()
-    if hasattr(tensor, "detach"):  # torch: numbers without their gradients
-        tensor = tensor.detach()
-    for copying in ("cpu", "get"):  # torch; cupy
-        if hasattr(tensor, copying):
-            tensor = getattr(tensor, copying)()
-            break
-    if hasattr(tensor, "float") and _is_narrow(getattr(tensor, "dtype", "")):  # torch
-        tensor = tensor.float()
-    found = np.asarray(tensor) if hasattr(tensor, "__array__") else np.from_dlpack(tensor)
-    return found.astype(np.float32) if _is_narrow(found.dtype) else found  # JAX, TensorFlow
-
-
-def _is_narrow(dtype: Any) -> bool:
-    """Whether a type of numbers is one of `_NARROW`, by whatever library."""
-    return str(dtype).removeprefix("torch.").startswith(_NARROW)

@@ -3,9 +3,9 @@
 None of these libraries is imported: who holds such an object has imported it. It is known by the
 module that its class comes from. To add a library, write a reader and add it to `_READERS`.
 
-Search engines and models return ranked lists with scores (`unscored`). A pair (ids, scores) is
-ranked already: its scores are only checked to fall. A dict item -> score and a list of hits
-``{"corpus_id": 7, "score": 0.5}`` are ranked by score, falling.
+Tensors are read where they lie (`array`). Search engines and models return ranked lists with scores
+(`unscored`). A pair (ids, scores) is ranked already: its scores are only checked to fall. A dict
+item -> score and a list of hits ``{"corpus_id": 7, "score": 0.5}`` are ranked by score, falling.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from toplist.inputs.factorize import EXACT, as_integers, by_value, comparable, p
 from toplist.inputs.lists import (
     RankedDict,
     Scored,
-    array,
     is_container,
-    is_row,
     is_truth_container,
     offsets_of,
 )
 
+# Floats that numpy has no type for: float32 holds every one of them exactly.
+_NARROW = ("bfloat16", "float8")
 # What implicit and faiss fill a list with, where fewer items are found.
 FILLING = -1
 
@@ -156,6 +156,45 @@ _READERS: dict[str, Callable[[Any, str], Any]] = {
     "dask": _dask,
     "dask_expr": _dask,
 }
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is an array of another library, on this or another device."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return False
+    return hasattr(value, "__dlpack__") or hasattr(value, "__array__")
+
+
+def is_row(value: Any) -> bool:
+    """Whether a value is an array of numbers, of any library, not a single one."""
+    is_array = isinstance(value, np.ndarray) or is_tensor(value)
+    return is_array and len(getattr(value, "shape", ())) > 0
+
+
+def array(tensor: Any) -> Any:
+    """Return a tensor as a numpy array, a view if it is in the host's memory; others unchanged.
+
+    Floats of 8 or 16 bits that numpy has no type for (bfloat16) become float32.
+    """
+    if not is_tensor(tensor):
+        return tensor
+    if hasattr(tensor, "to_numpy"):  # a pandas Series or Index
+        return tensor.to_numpy()
+    if hasattr(tensor, "detach"):  # torch: numbers without their gradients
+        tensor = tensor.detach()
+    for copying in ("cpu", "get"):  # torch; cupy
+        if hasattr(tensor, copying):
+            tensor = getattr(tensor, copying)()
+            break
+    if hasattr(tensor, "float") and _is_narrow(getattr(tensor, "dtype", "")):  # torch
+        tensor = tensor.float()
+    found = np.asarray(tensor) if hasattr(tensor, "__array__") else np.from_dlpack(tensor)
+    return found.astype(np.float32) if _is_narrow(found.dtype) else found  # JAX, TensorFlow
+
+
+def _is_narrow(dtype: Any) -> bool:
+    """Whether a type of numbers is one of `_NARROW`, by whatever library."""
+    return str(dtype).removeprefix("torch.").startswith(_NARROW)
 
 
 class Ordering(NamedTuple):

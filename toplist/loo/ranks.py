@@ -22,8 +22,8 @@ from toplist.checks import LARGEST_INT, choice, is_missing
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
 from toplist.inputs.keyed import is_series
-from toplist.inputs.lists import array, name_user, of_column
-from toplist.inputs.objects import to_builtin
+from toplist.inputs.lists import name_user, of_column
+from toplist.inputs.objects import array, to_builtin
 from toplist.inputs.options import DEFAULT_METRICS, Duplicates, Options
 from toplist.inputs.truths import Grading
 from toplist.matching.match import match

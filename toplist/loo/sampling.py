@@ -31,7 +31,8 @@ from toplist.checks import Floats, Ints, check_positive_int, choice
 from toplist.evaluation.evaluate import evaluate
 from toplist.evaluation.plan import entries_of, plan_of
 from toplist.inputs.ids import kinds_of
-from toplist.inputs.lists import Lists, array, offsets_of
+from toplist.inputs.lists import Lists, offsets_of
+from toplist.inputs.objects import array
 from toplist.inputs.options import DEFAULT_METRICS, MEMORY, Options
 from toplist.inputs.texts import keys_of, seed_of
 from toplist.loo.logs import read_log

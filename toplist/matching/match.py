@@ -163,7 +163,7 @@ def read_and_joined(
     """Return the hits as deep as lists are read for k, these lists, and whether a user was bare."""
     k = None if k is None else check_positive_int(k, "k")
     if joining.items_as is not None:
-        from toplist.inputs.documents import ItemMap  # what few need, so that imports are quick
+        from toplist.inputs.facts import ItemMap  # what few need, so that imports are quick
 
         joining = joining._replace(items_as=ItemMap.of(joining.items_as))
     depth = joining.cut(k)
