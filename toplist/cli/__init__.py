@@ -75,8 +75,7 @@ COMMANDS = {
 # The modules of those that share one.
 _MODULES = {
     **dict.fromkeys(("gate", "across"), "compare"),
-    **dict.fromkeys(("report", "check", "unjudged"), "show"),
-    "conventions": "metrics",
+    **dict.fromkeys(("report", "check", "unjudged", "metrics", "conventions"), "show"),
 }
 # Commands of 0.3, and what to write instead; gone in 0.5.
 _GONE = {
