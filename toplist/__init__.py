@@ -83,8 +83,8 @@ In memory, `top_k_eval` goes from inputs over matching and averages to a result.
 import sys as _sys
 import typing as _typing
 
-from toplist.evaluation.evaluate import curves, hit, merge, mrr, ndcg, precision, recall
-from toplist.evaluation.evaluate import map_ as map
+from toplist.evaluation import curves, hit, merge, mrr, ndcg, precision, recall
+from toplist.evaluation import map_ as map
 from toplist.inputs.options import Items, Ranks
 from toplist.inputs.truths import Groups
 from toplist.matching.hits import Hits

@@ -14,7 +14,7 @@ from typing import Any, Never, ParamSpec, Protocol, cast, get_args, overload
 import numpy as np
 
 from toplist.checks import cached, choice, did_you_mean, near
-from toplist.evaluation.evaluate import in_memory
+from toplist.evaluation import in_memory
 from toplist.inputs.forms import check_users, read_sides, side_to_builtin, truths_of_many
 from toplist.inputs.keyed import CountedItems, KeptTruths
 from toplist.inputs.lists import Flat, Lists, is_frame, is_stream

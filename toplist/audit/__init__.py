@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist.checks import check_positive_int, counted
-from toplist.evaluation.evaluate import hits_of
+from toplist.evaluation import hits_of
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
 from toplist.inputs.forms import side_to_builtin

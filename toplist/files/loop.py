@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from toplist import kernels
 from toplist.checks import Ints, about
-from toplist.evaluation.evaluate import evaluate, in_memory, result_of_lists
+from toplist.evaluation import evaluate, in_memory, result_of_lists
 from toplist.evaluation.plan import Plan, plan_of
 from toplist.files.batches import Block, Source, stream_of, stream_of_batches
 from toplist.files.formats import IN_MEMORY, TREC, named, short

@@ -28,7 +28,7 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments
 from toplist.checks import Floats, Ints, check_positive_int, choice
-from toplist.evaluation.evaluate import evaluate
+from toplist.evaluation import evaluate
 from toplist.evaluation.plan import entries_of, plan_of
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.lists import Lists, offsets_of
