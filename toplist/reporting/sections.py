@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from toplist import audit, beyond
+from toplist import audit, beyond, evaluation
 from toplist.checks import cached, check_positive_int, counted, whole, worded
 from toplist.comparing.comparison import Comparison
 from toplist.comparing.contrasts import MARKS, Contrast, or_why, primary_of
 from toplist.comparing.tests import Tests
 from toplist.comparing.views import SEED, Mover, Movers
-from toplist.evaluation import evaluate
 from toplist.plots.axes import brief, end_of
 from toplist.reporting import drawing
 from toplist.reporting.showing import catalogue_of, history_of, plain, shown, titles_of
@@ -418,7 +417,7 @@ def further(report: Report) -> Table:
             overlap = Cell(LOOK.number(found.mean[-1]), LOOK.ends(low, high))
         if lists and not report.whose:  # of all lists together
             n_items = f"{len({item for row in lists.values() for item in row}):,}"
-            of = evaluate.curves("gini(over=recommended)", lists, k=report.k, duplicates="first")
+            of = evaluation.curves("gini(over=recommended)", lists, k=report.k, duplicates="first")
             gini = f"{of[-1]:.4f}"
         rows.append((system, [overlap, Cell(n_items), Cell(gini)]))
     headers = [f"overlap with {plain(report.base)}", "items listed", "Gini over these"]
