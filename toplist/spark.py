@@ -173,11 +173,7 @@ def evaluate(
     n_parts = partitions or int(parts.sparkSession.conf.get("spark.sql.shuffle.partitions"))
     if n_parts > FAN:
         parts = parts.repartition(ceil(n_parts / FAN)).mapInArrow(Merge(systems), SENT)
-    found, moments = _merged(parts.collect(), systems)  # raises what a worker refused
-    # many parts by key are one evaluation, none by position
-    found = {name: one.without_users() for name, one in found.items()}
-    if moments is not None:
-        found = {name: replace(one, paired=SystemRef(moments, name)) for name, one in found.items()}
+    found = collected(parts.collect(), systems)
     for name in systems:
         _check_known_users(found.get(name), sides, system, name)
     return found if system is not None else found[None]
@@ -572,6 +568,16 @@ class Merge:
         """Yield the merged results of some partitions, or the first error."""
         rows = [row for batch in batches for row in batch.to_pylist()]
         yield from _answer(partial(_merged, rows, self.systems))
+
+
+def collected(rows: Sequence[Any], systems: Sequence[Any]) -> dict[Any, TopKResult]:
+    """Return the result of every system; raise what a worker refused."""
+    found, moments = _merged(rows, systems)
+    # many parts by key are one evaluation, none by position
+    found = {name: one.without_users() for name, one in found.items()}
+    if moments is None:
+        return found
+    return {name: replace(one, paired=SystemRef(moments, name)) for name, one in found.items()}
 
 
 def _merged(rows: Sequence[Any], systems: Sequence[Any]) -> Merged:

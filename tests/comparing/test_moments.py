@@ -8,10 +8,10 @@ import pytest
 from doors import by_words
 
 import toplist as tl
+from toplist import spark
 from toplist.comparing import samples
 from toplist.comparing.samples import moments_of, shape_of
 from toplist.inputs.options import Options
-from toplist.spark import work
 from toplist.stats import systems as in_systems
 from toplist.stats.systems import PairedMoments, SystemRef
 
@@ -214,23 +214,23 @@ def batches_of(systems, truth, users, size=97):
 
 
 def test_the_work_of_spark_without_spark(monkeypatch):
-    monkeypatch.setattr(work, "BYTES", 25_000)
+    monkeypatch.setattr(spark, "BYTES", 25_000)
     systems, truth = data(4, 60)
     names = tuple(systems)
     options = Options(metrics=OPTIONS["metrics"], ties="item", n_threads=1)
     own = {"user_id": "user_id", "item_id": "item", "rank": "rank"}
     sent = {"ranks": own, "ground_truths": {"user_id": "user_id", "item_id": "relevant"}}
-    evaluate = work.Work(OPTIONS["k"], options, sent, names, True)
+    evaluate = spark.Work(OPTIONS["k"], options, sent, names, True)
     parts = [[u for u in truth if u % 2 == part] for part in range(2)] + [[]]
     sent = [one for users in parts for one in evaluate(batches_of(systems, truth, users))]
-    again = list(work.Merge(names)(iter(sent[:2])))
+    again = list(spark.Merge(names)(iter(sent[:2])))
     single = [batch.slice(row, 1) for batch in sent for row in range(len(batch))]
-    dealt = [one for row in single for one in work.Merge(names)(iter([row]))]
+    dealt = [one for row in single for one in spark.Merge(names)(iter([row]))]
     rows = [row for batch in again + sent[2:] for row in batch.to_pylist()]
-    found = work.collected(rows, names)
-    alone = work.collected([row for batch in dealt for row in batch.to_pylist()], names)
+    found = spark.collected(rows, names)
+    alone = spark.collected([row for batch in dealt for row in batch.to_pylist()], names)
     same_tests(tl.compare(alone).test(), tl.compare(found).test())
-    assert work.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
+    assert spark.collected(rows[::-1], names)["one"].std("map@5") == found["one"].std("map@5")
     expected = evaluated(systems, truth)
     for baseline in (None, "one"):
         tests = tl.compare(found, baseline).test()
