@@ -1,12 +1,14 @@
 """Digests of what metrics of the lists were given: of the data, whatever its form and order."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 import toplist as tl
-from toplist.beyond.listed import digest_of, fact
+from toplist.beyond.listed import digest_of, facts_of
 from toplist.inputs.facts import ItemLabels
-from toplist.inputs.options import ITEMS, ItemData
+from toplist.inputs.options import ITEMS
 
 LABELS = {0: "war", 1: ["war", "love"], 2: None, 3: "fun"}
 OWN = {"ann": [1, 2, 2], "bob": [3], "eve": []}
@@ -14,7 +16,7 @@ MATRIX = np.array([[0, 0.25, 0.5], [0.25, 0, 1], [0.5, 1, 0]])
 
 
 def digest(name, data):
-    return digest_of(fact(name, ItemData({name: data}, "raise", {}, {})))
+    return digest_of(facts_of(tl.Items(**{name: data}), {})[name])
 
 
 def forms():
@@ -83,6 +85,19 @@ def test_an_empty_text_is_not_0():
 
 def test_labels_of_numbers_are_told_as_metrics_are_named():
     assert digest("labels", {"a": 1}) == digest("labels", {"a": "1"})
+
+
+def test_facts_of_items_are_read_once_for_many_evaluations():
+    counts = {"a": 3, "b": 1}
+    items = tl.Items(counts=counts, catalogue=counts)
+
+    def values(items):
+        return tl.top_k_eval([["a", "b"]], [{"a"}], 2, metrics="novelty", items=items).to_dict()
+
+    before = values(items)
+    counts["b"] = 9  # as the documentation says: after a change, give new Items
+    assert values(items) == before != values(tl.Items(counts=counts))
+    assert values(pickle.loads(pickle.dumps(items))) == values(tl.Items(counts=counts))
 
 
 def test_ids_of_files_are_those_of_memory(tmp_path):

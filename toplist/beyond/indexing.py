@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Ints, check_positive_int, prefixed
+from toplist.checks import Ints, Once, check_positive_int, prefixed
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Numbering, numbered, written
 from toplist.inputs.forms import read_ranks, side_to_builtin, truths_of_many
@@ -312,7 +312,7 @@ def together(a: Listed, b: Listed) -> tuple[Listed, Listed]:
 
 
 @dataclass(frozen=True, eq=False)
-class UserItems:
+class UserItems(Once):
     """Items of each user, by key or by position, or one set of items for everyone.
 
     Attributes

@@ -18,9 +18,9 @@ import numpy as np
 
 from toplist import kernels, parallel
 from toplist.beyond.indexing import Index, Listed, UserItems, numbers_of
-from toplist.checks import Bools, Floats, Ints
+from toplist.checks import Bools, Floats, Ints, Once
 from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, plain, values_of
-from toplist.inputs.options import ItemData
+from toplist.inputs.options import ItemData, Items, Reading
 from toplist.inputs.texts import Words, hashes_of, total_of
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric
@@ -42,16 +42,27 @@ _PAIRS = "hamming", "euclidean", "given", "jaccard"
 
 
 @dataclass(frozen=True, eq=False)
-class Fact:
-    """What one keyword of `toplist.Items` says of items: `data` has a row for each of the `ids`."""
+class Fact(Once):
+    """What one keyword of `toplist.Items` says of items: `data` has a row for each of the `ids`.
+
+    Integers of Python are an array here.
+    """
 
     name: str
     ids: Any
     data: Any = None
 
+    def __post_init__(self) -> None:
+        """Put integers into an array, but for those that int64 does not hold."""
+        if isinstance(self.ids, list) and set(map(type, self.ids)) == {int}:
+            array = np.array(self.ids)
+            object.__setattr__(self, "ids", array if array.dtype == np.int64 else self.ids)
+
     @classmethod
     def of(cls, name: str, given: Any) -> Fact:
         """Read what a keyword gave."""
+        if isinstance(given, cls):
+            return given
         if name == "catalogue":
             return cls(name, ids_of(given))
         if name == "labels":
@@ -72,8 +83,9 @@ class Fact:
         # as it is written: 0.29 of 100 is 29, in floats 28.999999999999996
         least = max(int(len(self.data) * Fraction(str(share))), 1)
         size = least if n_items is None else int(n_items)
-        order = np.argsort(self.data, kind="stable")  # by number, then by id
-        if not isinstance(self.ids, np.ndarray):
+        if isinstance(self.ids, np.ndarray):
+            order = np.lexsort((self.ids, self.data))  # by number, then by id
+        else:
             keys = [(one, _sort_key(item)) for one, item in zip(self.data, self.ids, strict=True)]
             order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
         flags = np.zeros(len(self.data), bool)
@@ -89,12 +101,17 @@ def _sort_key(one: Any) -> Any:
     return one
 
 
-def fact(name: str, known: ItemData) -> Any:
-    """Return what a keyword gave, read once: a `Fact`, or the items of users."""
-    given = known.items[name]
-    if name in ("history", "expected"):
-        return known.once(name, lambda: UserItems.of(given, name, known.reading))
-    return known.once(name, lambda: Fact.of(name, given))
+def facts_of(items: Items, how: Reading, single: bool = False) -> dict[str, Any]:
+    """Return all that is given, by keyword, read: facts of items once for many evaluations.
+
+    `single` says that items of users are beside the list of one bare user.
+    """
+    return {
+        name: UserItems.of(given, name, how, single)
+        if name in ("history", "expected")
+        else items.once(name, partial(Fact.of, name, given))
+        for name, given in items.given.items()
+    }
 
 
 def digest_of(given: Fact | UserItems) -> str:
@@ -161,8 +178,7 @@ class OfUsers:
     @classmethod
     def of(cls, metric: ListMetric, known: ItemData) -> OfUsers:
         """Return a metric of users beside what is known of the items, made once."""
-        facts = {name: fact(name, known) for name in metric.needs}
-        made = partial(metric.of, Listwise(known), facts)
+        made = partial(metric.of, Listwise(known), known.facts)
         found: OfUsers = known.once(f"metric {metric.name}", made)
         return found
 
@@ -337,9 +353,7 @@ class Listwise:
 
     def _items(self, fact: Fact, as_one: bool = False, way_out: str = NO_LABEL) -> Index:
         """Return which items something is known of; others may be `as_one`, of its own."""
-        ids = fact.ids  # integers as an array, or a range, once for all parts of the lists
-        if isinstance(ids, list) and set(map(type, ids)) == {int}:
-            ids = np.array(ids) if np.array(ids).dtype == np.int64 else ids
+        ids = fact.ids
         if isinstance(ids, np.ndarray) and np.array_equal(ids, np.arange(len(ids))):
             ids = range(len(ids))
         code = len(ids) if as_one else (-1 if self.known.unknown == "skip" else None)

@@ -18,7 +18,7 @@ from toplist import kernels
 from toplist.averages.moments import at, together
 from toplist.beyond.exposure import Exposure, exposure_of
 from toplist.beyond.indexing import Index, Listed
-from toplist.beyond.listed import OfUsers, digest_of, fact
+from toplist.beyond.listed import OfUsers, digest_of
 from toplist.checks import Bools, Floats, Ints
 from toplist.inputs.keyed import is_series, weights_of
 from toplist.inputs.lists import name_user
@@ -370,8 +370,8 @@ def evaluate_lists(
     indexed: dict[Any, Listed] = {}  # lists as indices of the same items are made once
     for metric in metrics:
         for keyword in metric.needs:
-            digest = partial(digest_of, fact(keyword, known))
-            given[keyword] = known.once(f"digest of {keyword}", digest)
+            read = known.facts[keyword]
+            given[keyword] = read.once(digest_of, partial(digest_of, read))
         if not metric.of_users:
             continue
         source = OfUsers.of(metric, known)
@@ -509,11 +509,10 @@ def _of_exposure(metric: ListMetric, counted: Exposure) -> Floats:
 
 def _catalogue(known: ItemData) -> Index | None:
     """Return the ids of the catalogue; None without one."""
-    if known.items.get("catalogue") is None:
+    if "catalogue" not in known.facts:
         return None
-    ids, unknown = fact("catalogue", known).ids, -1 if known.unknown == "skip" else None
-    found: Index = known.once("index", partial(Index, ids, unknown=unknown))
-    return found
+    ids, unknown = known.facts["catalogue"].ids, -1 if known.unknown == "skip" else None
+    return known.once("index", partial(Index, ids, unknown=unknown))
 
 
 def _of_all(
@@ -538,5 +537,5 @@ def _of_all(
 def _check_needs(metric: ListMetric, known: ItemData) -> None:
     """Raise ValueError for a fact that a metric needs and nobody gave."""
     for name in metric.needs:
-        if known.items.get(name) is None:
+        if name not in known.facts:
             raise needs(metric.name, name)

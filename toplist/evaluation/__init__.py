@@ -431,7 +431,7 @@ def _list_curves(
         if truths is not None or given:
             what = given[0] if truths is None else "ground_truths"
             raise TypeError(f"ranks is an Exposure, counted already: it takes no {what}")
-        known = ItemData({}, NO_ITEMS.unknown, options.joining.reading, {})
+        known = ItemData({}, NO_ITEMS.unknown, options.joining.reading)
         return curves_of(metric, ranks, known)[0][: ranks.depth(depth)]
     if isinstance(ranks, Hits):
         raise TypeError(f"{metric.name} is of the lists themselves, and a Hits holds no ids")

@@ -68,7 +68,7 @@ class Plan:
     def item_data(self) -> ItemData:
         """What the metrics of the lists know of the items."""
         items = self.options.items
-        return ItemData(items.given, items.unknown, self.options.joining.reading, {})
+        return ItemData(items.given, items.unknown, self.options.joining.reading)
 
     @property
     def counts_all(self) -> bool:
@@ -199,15 +199,9 @@ def plan_of(
 
         options = replace(options, items_as=ItemMap.of(options.items_as))
     if any(isinstance(entry.metric, ListMetric) for entry in entries):
-        from toplist.beyond.indexing import UserItems
-        from toplist.inputs.facts import ItemLabels
+        from toplist.beyond.listed import facts_of
 
-        known: dict[str, Any] = {}
-        if options.items.labels is not None:
-            known["labels"] = ItemLabels.of(options.items.labels)
-        for name in ("history", "expected"):
-            if (given := getattr(options.items, name)) is not None:
-                known[name] = UserItems.of(given, name, options.joining.reading, single)
+        known = facts_of(options.items, options.joining.reading, single)
         options = replace(options, items=replace(options.items, **known))
         entries = tuple(one for entry in entries for one in _of_lists(entry, options.items))
     # options that leave no trace in a result, where they are not the usual ones
@@ -273,7 +267,7 @@ def _of_lists(entry: Entry, items: Items) -> list[Entry]:
         return [entry]
     if items.labels is None:
         raise needs(metric.name, "labels")
-    labels = list(map(str, items.labels.labels))
+    labels = list(map(str, items.labels.data.labels))
     if not labels:
         raise ValueError(f"{metric.name}: labels has no label")
     return [replace(entry, metric=variant(metric.base, {"label": one})) for one in labels]

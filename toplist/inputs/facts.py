@@ -18,9 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Floats, Ints, about, cached, check_positive_int, is_missing, require
+from toplist.checks import (
+    Floats,
+    Ints,
+    about,
+    cached,
+    check_positive_int,
+    distinct,
+    is_missing,
+    require,
+)
 from toplist.inputs import columns as cols
-from toplist.inputs.factorize import Column, distinct_ids, numbered, numbered_by, recoded
+from toplist.inputs.factorize import (
+    Column,
+    Numbering,
+    distinct_ids,
+    numbered,
+    numbered_by,
+    recoded,
+)
 from toplist.inputs.ids import alone, kinds_of, two_kinds, unpadded
 from toplist.inputs.keyed import check_unique, counts_rows, is_series
 from toplist.inputs.lists import (
@@ -185,7 +201,7 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
     if _is_column(catalogue):
         catalogue = np.asarray(catalogue)
     if isinstance(catalogue, np.ndarray) and catalogue.ndim == 1 and catalogue.dtype != object:
-        return np.unique(catalogue)
+        return distinct(catalogue)
     if isinstance(catalogue, (list, tuple, Mapping)) or np.ndim(catalogue) == 1:
         return list(dict.fromkeys(catalogue))
     raise TypeError(
@@ -402,8 +418,17 @@ class ItemLabels:
         """The entry of each item."""
         return dict(zip(self.ids, range(len(self.ids)), strict=True))
 
+    @cached
+    def _numbers(self) -> Numbering:
+        """The entry of each item, of integers."""
+        numbering = Numbering()
+        numbering.number(np.array(self.ids, np.int64))
+        return numbering
+
     def entries(self, ids: NDArray[Any], names: Any) -> NDArray[np.int32]:
         """Return the entry of each item, -1 for none; ids are integers, or codes of names."""
+        if names is None and kinds_of(self.ids[:1], "labels") == {int}:
+            return self._numbers.find(ids).astype(np.int32)
         codes, used, asked = distinct_ids(ids, names)
         entries = np.full(used.max(initial=-1) + 1, -1)
         entries[used] = list(map(self._places.get, asked, repeat(-1)))

@@ -6,20 +6,18 @@ Containers of ids and arrays are recognised by type.
 from __future__ import annotations
 
 from array import array as array_of
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import chain, compress, count, repeat
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, Ints, about, doubles
+from toplist.checks import Bools, Floats, Ints, Once, about, doubles
 from toplist.inputs.factorize import Column, Numbering, written
-
-T = TypeVar("T")
 
 
 class RankedDict:
@@ -256,7 +254,7 @@ class GroupedIds(tuple[Any, ...]):
 
 
 @dataclass(frozen=True, eq=False)
-class Flat:
+class Flat(Once):
     """The lists of one side: user u's ids are the `lengths[u]` from `offsets[u]` on.
 
     `ids` is an array, or (before encoding) the rows as Python containers. `grades`, if any, has
@@ -332,15 +330,6 @@ class Flat:
 
         parallel.each(copy, parallel.bounds(offsets, COPIED), None)
         return replace(self, ids=ids, offsets=offsets, lengths=lengths, grades=grades)
-
-    def once(self, what: Hashable, make: Callable[[], T]) -> T:
-        """Return what `make` returns, computed once: many lists may meet the same truths."""
-        known: dict[Hashable, T] = vars(self).setdefault("_known", {})
-        return known[what] if what in known else known.setdefault(what, make())
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle without what was computed once."""
-        return {name: value for name, value in vars(self).items() if name != "_known"}
 
     def cut(self, depth: int) -> Flat:
         """Keep the first `depth` ids of every list."""

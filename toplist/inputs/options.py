@@ -6,12 +6,12 @@ the items, and of what each user had, for metrics of the lists.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
-from toplist.checks import about, choice
+from toplist.checks import Once, about, choice
 from toplist.inputs.truths import Grading
 from toplist.metrics.conventions import TIES as TIES
 from toplist.metrics.conventions import Convention, ConventionName, Ties, rules_of
@@ -117,8 +117,10 @@ class Joining(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class Items(Once):
     """Facts of the items beside the lists, for the metrics that need them.
+
+    Each is read at its first use, once: after a change, give new `Items`.
 
     These metrics are of all lists given, also of users without a truth; but serendipity and
     hit_share are of the users of the truth. Means over users take their weights, numbers of all
@@ -256,20 +258,16 @@ def needs(what: str, keyword: str, of: str = "toplist.Items") -> ValueError:
     return about(error, metric=what, needs=keyword)
 
 
-class ItemData(NamedTuple):
-    """Facts of the items, what is done with other items, and how lists are read.
+@dataclass(frozen=True, eq=False)
+class ItemData(Once):
+    """Facts of the items, read, what is done with other items, and how lists are read.
 
-    `sources` has what the metrics made of the facts, for all parts of the lists.
+    What metrics make of the facts is made once, for all parts of the lists.
     """
 
-    items: Mapping[str, Any]
+    facts: Mapping[str, Any]
     unknown: Unknown
     reading: Reading
-    sources: dict[str, Any]
-
-    def once(self, what: str, make: Callable[[], Any]) -> Any:
-        """Return what `make` returns, computed once for all parts of the lists."""
-        return self.sources[what] if what in self.sources else self.sources.setdefault(what, make())
 
 
 # Where an evaluation reads from, in the words of an error.

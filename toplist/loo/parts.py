@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist import kernels
-from toplist.checks import Bools, Ints, cached, check_positive_int, choice, counted
+from toplist.checks import Bools, Ints, cached, check_positive_int, choice, counted, distinct
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.texts import keys_of, random_numbers, seed_of
 from toplist.loo.logs import Log, Times, instant, read_log
@@ -469,7 +469,7 @@ def split_of(
     if log.known_times is not None:
         times, n_items = log.known_times.values, max(1, len(log.items.names))
         last = _newest(log.users.codes, log.ordinals)  # before repeats are left out
-        pairs = np.unique(log.users.codes[last] * n_items + log.items.codes[last])
+        pairs = distinct(log.users.codes[last] * n_items + log.items.codes[last])
         n_tied = int(np.sum(np.bincount(pairs // n_items) > 1))
         n_older = int(np.sum(times[test] < times[train].max())) if len(train) else 0
     left_out = (0, 0, 0) if core is None else core[2:]

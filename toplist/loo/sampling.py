@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments
-from toplist.checks import Floats, Ints, check_positive_int, choice
+from toplist.checks import Floats, Ints, check_positive_int, choice, distinct
 from toplist.evaluation import evaluate
 from toplist.evaluation.plan import entries_of, plan_of
 from toplist.inputs.ids import kinds_of
@@ -524,7 +524,7 @@ def random(
     draw = partial(negatives, n_items=n + 1, popularity=np.arange(n + 1) < n, seed=seed)
     n_seen = np.diff(offsets)
     left = np.minimum(k, n - n_seen)
-    for size in np.unique(left[left > 0]).tolist():
+    for size in distinct(left[left > 0]).tolist():
         rows = left == size
         own = Lists(offsets_of(n_seen[rows]), seen[rows[owner]])
         some = list(compress(given, rows.tolist()))
@@ -566,7 +566,7 @@ def _read(
         choice("exclude", exclude, ("train",))
         rows = np.array([row_of.get(user, -1) for user in log.users.names], np.int64)
         pairs = (rows[log.users.codes] * n + place[log.items.codes])[rows[log.users.codes] >= 0]
-    pairs = np.unique(pairs)
+    pairs = distinct(pairs)
     offsets = offsets_of(np.bincount(pairs // n, minlength=len(given)))
     return given, [names[code] for code in order], offsets, pairs // n, pairs % n
 

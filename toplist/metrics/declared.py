@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import numpy as np
 
 from toplist import kernels
-from toplist.checks import LARGEST_INT, Floats, Ints, choice
+from toplist.checks import LARGEST_INT, Floats, Ints, choice, distinct
 
 # Numbers, with what they must be.
 Share = Annotated[float, "above 0 and at most 1", lambda one: 0 < one <= 1]
@@ -242,7 +242,7 @@ class Interpolated:
 
     def __call__(self, hits: Any) -> Floats:
         """Return the gains of hits."""
-        sizes = np.unique(hits.n_relevant)
+        sizes = distinct(hits.n_relevant)
         first = self.needed(sizes)[np.searchsorted(sizes, hits.n_relevant)]
         gains = np.empty(len(hits.ranks))
         kernels.curves.best_precision(hits.offsets, hits.ranks, first, gains)

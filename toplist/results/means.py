@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from toplist.averages import moments, per_user
 from toplist.averages.histograms import Histograms
 from toplist.averages.moments import Errors
-from toplist.checks import Bools, Floats, Ints, cached
+from toplist.checks import Bools, Floats, Ints, cached, distinct
 from toplist.matching.about import Fingerprint, Unmatched
 from toplist.matching.hits import Hits
 from toplist.metrics import properties
@@ -500,7 +500,7 @@ class Means:
         relevant items (``propensities=``) are no such weights.
         """
         terms = self.terms
-        if self.clusters is not None and len(np.unique(self._cluster_of)) < self.n_users:
+        if self.clusters is not None and len(distinct(self._cluster_of)) < self.n_users:
             return frozenset(terms.asked)
         return frozenset(name for name, one in terms.asked.items() if self._weighs_apart(one))
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from toplist.averages import histograms
+from toplist.checks import distinct
 from toplist.matching.about import merged_fingerprints
 from toplist.matching.hits import Hits
 from toplist.results.means import Means
@@ -70,7 +71,7 @@ def _of_lists(found: Sequence[Any], parts: Sequence[Means]) -> Any:
 def _together(words: Sequence[NDArray[np.uint64]]) -> NDArray[np.uint64]:
     """Return the users of all parts, by their words; ValueError for a user who is in two."""
     found = np.concatenate(words)
-    if len(np.unique(found)) < len(found):
+    if len(distinct(found)) < len(found):
         raise ValueError("cannot merge: a user has lists in two parts: a user counts once")
     return found
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import Floats, Ints, readable
+from toplist.checks import Floats, Ints, distinct, readable
 from toplist.stats import distributions as dist
 from toplist.stats.distributions import Parts, normal_ppf, probability, t_ppf, t_sf
 from toplist.stats.estimates import FEW, Difference, difference
@@ -461,9 +461,9 @@ def ppi(
     (values, own), (others, _) = pair(y, y_hat), pair(u_hat, u_hat)
     n, n_others = len(values), len(others)
     labels = None if clusters is None else numbered([*clusters[0], *clusters[1]])
-    if labels is not None and len(np.unique(labels)) == len(labels):  # each a cluster by itself
+    if labels is not None and len(distinct(labels)) == len(labels):  # each a cluster by itself
         labels = None
-    n_units = n if labels is None else len(np.unique(labels[:n]))
+    n_units = n if labels is None else len(distinct(labels[:n]))
     if n_units < FEWEST:
         what = f"{n} values" if labels is None else f"values of {n_units} clusters"
         raise ValueError(
@@ -490,7 +490,7 @@ def ppi(
     )
     estimate = lam * float(others.mean()) + float((values - lam * own).mean())
     wrong = np.flatnonzero(snap(values, own))
-    differ = len(wrong) if labels is None else len(np.unique(labels[wrong]))
+    differ = len(wrong) if labels is None else len(distinct(labels[wrong]))
     known = error > TIE * float(np.abs(values).max())
     half = normal_ppf(0.5 + level / 2) * error if known else math.nan
     return Corrected(
