@@ -269,7 +269,9 @@ def align(
         raise NotTestable(f"nobody to test: {what} ({', '.join(results)})")
     if by_key:  # in the order of the words of their keys
         order = order_of(keys)
-        rows = {system: some[order] for system, some in rows.items()}
+        each = {id(some): some for some in rows.values()}  # the same of many systems, once
+        each = {one: some[order] for one, some in each.items()}
+        rows = {system: each[id(some)] for system, some in rows.items()}
         keys = [keys[i] for i in order.tolist()]
     n_runs, n_left_out = tuple(map(len, (runs or {}).values())), n_all - len(keys)
     given = runs or {}, n_runs, clusters, metrics, n_left_out

@@ -111,7 +111,7 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
 
 def common_rows(
     known: Mapping[str, Sequence[Any]], counted: Mapping[str, Bools]
-) -> tuple[dict[str, Ints], list[Any], int]:
+) -> tuple[dict[str, Ints], Sequence[Any], int]:
     """Return the rows of the users that all systems count, their keys, and how many some count.
 
     `known` are the keys of the rows, or their positions.
@@ -119,11 +119,9 @@ def common_rows(
     first, *others = known
     mine, some = known[first], counted[first]
     rows = {first: np.flatnonzero(some)}
-    keys = [mine[row] for row in rows[first].tolist()]
+    keys = mine if some.all() else [mine[row] for row in rows[first].tolist()]
     if all(
-        np.array_equal(some, counted[other])
-        and (mine is known[other] or list(mine) == list(known[other]))
-        for other in others
+        np.array_equal(some, counted[other]) and _are_equal(mine, known[other]) for other in others
     ):  # the same users in one order
         return dict.fromkeys(known, rows[first]), keys, len(keys)
     places = {}
@@ -136,6 +134,13 @@ def common_rows(
     for system, place in places.items():
         rows[system] = np.array([place[key] for key in keys], np.int64)
     return rows, keys, n_all
+
+
+def _are_equal(keys: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Return whether keys, or positions, are equal; of lists and ranges no copies are made."""
+    if type(keys) is type(others) and isinstance(keys, (list, range)):
+        return keys == others
+    return list(keys) == list(others)
 
 
 def order_of(keys: Sequence[Any]) -> Ints:

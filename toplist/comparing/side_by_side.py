@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from toplist.checks import cached, worded
 from toplist.comparing import aligning
@@ -29,6 +29,7 @@ from toplist.stats.estimates import RunsAre
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+R = TypeVar("R", bound=Aligned | Moments)
 # Why a metric has no test, for any users.
 TOGETHER = "one number of all lists together, no mean over users"
 POOLED = "pooled, a ratio of sums over users: toplist.inference.ratio tests such ones"
@@ -411,6 +412,19 @@ class Question:
             self.check_mean(name)
         return some
 
+    def groups(self, names: Iterable[str]) -> list[list[str]]:
+        """Return names by who is in their means: a convention may have two policies for that."""
+        found: dict[Any, list[str]] = {}
+        for name in names:
+            policies = tuple(_counting(one, name) for one in self.compared.results.values())
+            found.setdefault(policies, []).append(name)
+        return [*found.values()]
+
+    def of_each(self, names: Sequence[str], read: Callable[[list[str]], R]) -> dict[str, R]:
+        """Return what `rows` or `sample` have of each name; users are matched once for a group."""
+        found = {one: rows for some in self.groups(names) for rows in [read(some)] for one in some}
+        return {name: found[name] for name in names}
+
     def check_mean(self, name: str) -> None:
         """Refuse a ``name@k`` that has no test for any users."""
         if why := self._never(name):
@@ -500,16 +514,13 @@ class Question:
             unit=compared.unit,
             rules=rules_of([*compared.results.values()]),
         ).checked()
-        by_policies: dict[Any, list[str]] = {}  # a convention may have two: then users are others
-        for name in self.names(names):
-            policies = tuple(_counting(one, name) for one in compared.results.values())
-            by_policies.setdefault(policies, []).append(name)
-        if len(by_policies) > 1 and plan.correction == "maxt":
+        groups = self.groups(self.names(names))
+        if len(groups) > 1 and plan.correction == "maxt":
             raise NotTestable(
                 "correction='maxt' is over comparisons of the same users, and these metrics count "
                 "others: give 'holm', or test them one by one"
             )
-        parts = [self._tests(group, plan) for group in by_policies.values()]
+        parts = [self._tests(group, plan) for group in groups]
         found = together(parts, plan) if len(parts) > 1 else parts[0]
         if names is not None:
             return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from heapq import nsmallest
 from typing import Any, NamedTuple, Self
 
@@ -493,8 +494,7 @@ class HasViews(SideBySide):
         question.one_each("power()")
         rows, plan = list[dict[str, Any]](), TestPlan(level=level).checked()
         n_left_out = 0
-        for name in question.names(names):
-            source = question.sample([name])
+        for name, source in question.of_each(question.names(names), question.sample).items():
             n_left_out = max(n_left_out, source.left_out(name))
             n_clusters = source.units.n_clusters if isinstance(source, Aligned) else 0
             for system, baseline in question.pairs():
@@ -559,21 +559,22 @@ class HasViews(SideBySide):
         question.one_each("the lead of the best")
         rows, tests, n_left_out = dict[str, randomization.Best](), dict[str, Difference](), 0
         n_flips = plan.n_resamples or randomization.LEAD_FLIPS
-        for given in question.names(names):
-            if names is None and self._higher(given) is None:
-                continue
-            name, metric = self._directed(given)
-            source = question.rows([name], "lead()")
+        asked = question.names(names)
+        if names is None:
+            asked = [name for name in asked if self._higher(name) is not None]
+        metrics = dict(map(self._directed, asked))
+        read = partial(question.rows, what="lead()")
+        for name, source in question.of_each([*metrics], read).items():
             n_left_out = max(n_left_out, source.n_left_out)
             values = [source.values(system, name) for system in self.systems]
             rows[name] = randomization.best_of_many(
                 values,
                 source.units,
-                higher_is_better=bool(metric.higher_is_better),
+                higher_is_better=bool(metrics[name].higher_is_better),
                 n_resamples=n_flips,
                 seed=plan.seed,
                 n_threads=plan.n_threads,
             )
             best = values[rows[name].place]
-            tests[name] = difference(best, np.mean(values, axis=0), source.units)
+            tests[name] = difference(best, sum(values) / len(values), source.units)
         return Lead(rows, self.systems, n_flips, plan.seed, self.unit, tests, n_left_out)

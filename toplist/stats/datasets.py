@@ -18,8 +18,8 @@ from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, choice, doubles, readable
 from toplist.stats.distributions import chi2_sf, f_sf, probability, range_ppf, range_sf
 from toplist.stats.estimates import TTest, difference, t_test
-from toplist.stats.randomization import How
-from toplist.stats.simultaneous import DRAWS, adjust
+from toplist.stats.randomization import DRAWS, How
+from toplist.stats.simultaneous import adjust
 from toplist.stats.units import TIE, Units, over, snap
 
 # What the data sets are: all there are, or a sample of sets like them.

@@ -37,7 +37,7 @@ STEP = 1 << 33
 # A t* that differs from t by less is the same: differences of few values give few values of t*.
 SAME = 1e-9
 # Draws in one task of a thread.
-DRAWS = 1 << 26
+DRAWS = 1 << 24
 
 
 @dataclass(frozen=True)
