@@ -601,13 +601,3 @@ def _merged(rows: Sequence[Any], systems: Sequence[Any]) -> Merged:
         return found, None
     shape = shape_of(list(systems), next(iter(found.values())).terms)
     return found, PairedMoments.merged(PairedMoments.from_bytes(shape, one) for one in moments)
-
-
-def collected(rows: Sequence[Any], systems: Sequence[Any]) -> dict[Any, TopKResult]:
-    """Return the result of every system; raise what a worker refused."""
-    found, moments = _merged(rows, systems)
-    # many parts by key are one evaluation, none by position
-    found = {name: one.without_users() for name, one in found.items()}
-    if moments is None:
-        return found
-    return {name: replace(one, paired=SystemRef(moments, name)) for name, one in found.items()}
