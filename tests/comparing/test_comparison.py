@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import cache
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from file_helpers import through_a_file
 from systems import compared
 
 import toplist as tl
+from toplist.comparing import aligning
 
 TRUTHS = {"ann": {2}, "bob": {3}, "cid": {9}}
 GOOD = {"ann": [2, 1], "bob": [1, 3], "cid": [1]}
@@ -257,7 +259,7 @@ def test_the_best_of_many_is_said_to_be_that():
     assert "best of 9" not in repr(tl.compare(some))
 
 
-def test_the_lead_of_the_best_says_what_chance_gives():
+def test_the_lead_of_the_best_says_what_chance_gives(monkeypatch):
     many = tl.compare(checkpoints(10))
     found = many.lead("nDCG@3", seed=7)
     one = found.rows["ndcg@3"]
@@ -273,6 +275,10 @@ def test_the_lead_of_the_best_says_what_chance_gives():
     assert "best of 10 systems on the same 120 users, chosen by the mean shown" in text
     every = many.lead()  # not of average_popularity: neither direction is better
     assert list(every.rows) == ["ndcg@3", "ndcg@5", "mrr@3", "mrr@5", "hit@3", "hit@5"]
+    matched = Mock(wraps=aligning.align)  # of all names that count the same users, once
+    monkeypatch.setattr(aligning, "align", matched)
+    some = ["ndcg@3", "mrr@3", "mrr@5"]
+    assert [*many.lead(some).rows] == some and many.power(some).rows and matched.call_count == 2
     assert "rough: fewer than 50 users" in repr(tl.compare(checkpoints(2, 30)).lead("mrr@3"))
     other = {1: checkpoints(1)["1000"], 2: checkpoints(1, 99)["1000"]}
     assert tl.compare(other).lead("mrr@3", users="common").rows["mrr@3"].n == 99

@@ -55,6 +55,24 @@ def test_a_metric_is_tested_user_by_user(new, margin, verdict):
     assert found.passed == bool(found) == (verdict == "not worse")
 
 
+@pytest.mark.parametrize("lost", [(60, 0), (0, 60)])
+def test_where_lower_is_better_all_is_turned_round(lost):
+    lower = replace(tl.METRICS["recall"], name="misses", higher_is_better=False)
+    new, base = (result(lists(n), metrics=["recall@5", lower]) for n in lost)
+    name, ages = f"misses@{new.ks[-1]}", {user: i < 60 for i, user in enumerate(TRUTH)}
+    turned = tl.gate(new, base, {name: 0.02}, by=ages)
+    usual = tl.gate(base, new, {name.replace("misses", "recall"): 0.02}, by=ages)
+    assert turned.verdict == usual.verdict == ("worse" if lost[1] else "not worse")
+    for mine, theirs in zip(turned.rows, usual.rows, strict=True):
+        assert (mine.verdict, mine.p_worse) == (theirs.verdict, theirs.p_worse)
+        assert (mine.difference, mine.low) == pytest.approx(
+            (-theirs.difference, -theirs.high), nan_ok=True
+        )
+    assert (
+        "worse than +0.02" in str(turned)
+    ) and f"{name} {turned.rows[0].difference:+.4f}" in str(turned)
+
+
 FEW = {user: {"a": 3, "b": 1} for user in range(40)}
 FOUND = {user: ["a", "b", "c"] for user in FEW}
 GROUPED = tl.Groups({user: [["a"], ["b"]] for user in FEW})

@@ -77,6 +77,17 @@ def test_clusters_that_are_given_are_those_of_each_segment(pair):
     assert tests.plan.n_clusters and "not tested of several runs, nor of clusters" in str(tests)
 
 
+def test_one_system_has_segments_and_a_table_for_a_paper_and_nothing_to_test():
+    alone = tl.compare({"a": system(0.2, 1)})
+    by = alone.by(AGES)
+    means = {age: {"a": part.to_dict()} for age, part in alone.results["a"].by(AGES).items()}
+    assert by.to_dict() == means
+    for shown in (by, alone):
+        assert "a" in shown.to_latex() and "*" not in repr(shown)
+        with pytest.raises(ValueError, match="two systems are needed, and there is a"):
+            shown.test()
+
+
 # Whether segments differ
 
 

@@ -386,6 +386,18 @@ def test_users_with_lower_is_better_are_turned(page):
     assert float(re.search(r"[+-]\d\.\d+", first)[0]) > 0  # the worst have more of it
 
 
+def test_where_neither_direction_is_better_it_is_higher_or_lower(page):
+    given, truth = systems(120)
+    counts = {item: 1 + place for place, item in enumerate(sorted(set().union(*truth.values())))}
+    given["rare"] = {u: sorted(some, key=counts.get)[:3] for u, some in given["base"].items()}
+    how = {"metrics": ["ndcg", "novelty"], "items": tl.Items(counts=counts), "k": 3}
+    read = Reader(page(given, truth, primary="novelty@3", **how))
+    assert "rare has the highest novelty@3 of 3 systems" in read.shown
+    assert "Higher than base: rare +" in read.shown
+    assert re.search(r"Of 120 users: \d+ lower, \d+ equal, \d+ higher", read.shown)
+    assert not re.search(r"better|worse", read.shown.partition("How to repeat")[0])
+
+
 @pytest.mark.parametrize("what", ["clusters", "weights"])
 def test_clusters_and_weights_are_tested_without_a_band(page, what):
     given, truth = systems(120)

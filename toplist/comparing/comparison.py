@@ -432,7 +432,8 @@ class Comparison(HasViews):
         In LaTeX, for a paper, what is bold follows from the tests, too, and the notes tell of them.
         """
         paper = look.form == "latex"
-        tests, why = self._tested if paper or self.baselines else (None, "")
+        asked = self.baselines or (paper and len(self.systems) > 1)
+        tests, why = self._tested if asked else (None, "")
         signs = tests.signs if tests is not None and self.baselines else {}
         blank = " " * any(signs.values())  # where others of the table have a mark
         best = {} if self.baselines else self.best()

@@ -322,7 +322,7 @@ def bounds(result: Means, name: str) -> Bounds:
     # the grades are read, whatever a hit earns
     plain = metric if metric.earning is None else replace(metric, counts="each")
     graded = metric.graded and per_user.gains_of(hits, plain, terms.threshold_in_gains).graded
-    if metric.empty != "one" and _rises(metric, bool(pooled)):
+    if metric.empty != "one" and _rises(metric):
         asked = replace(terms, entries=(Entry(metric, (k,), scalar=True),), pooled=pooled)
         best = type(result).of(asked, slices.filled(hits, users, ranks), counted, result.weights)
         return Bounds(mean, best[at])
@@ -358,7 +358,7 @@ def bounds(result: Means, name: str) -> Bounds:
     return Bounds(*ends)
 
 
-def _rises(metric: Metric, pooled: bool) -> bool:
+def _rises(metric: Metric) -> bool:
     """Return whether every item that becomes relevant raises a metric, or leaves it as it is."""
     divisor, earning = metric.dividing.name, metric.earning
     known = isinstance(metric.discounting.function, Geometric)
