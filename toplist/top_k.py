@@ -313,7 +313,7 @@ def _source_of(ranks: Any, truths: Any, options: Options) -> Source:
     if is_stream(ranks, of_part=options.keep == "part"):
         return STREAM
     is_path = isinstance(ranks, str) and bool(
-        options.ranks_format or os.path.splitext(ranks)[1] or os.path.exists(ranks)
+        options.format or os.path.splitext(ranks)[1] or os.path.exists(ranks)
     )
     if is_path or isinstance(ranks, os.PathLike) or isinstance(truths, os.PathLike):
         return FILES
@@ -383,8 +383,7 @@ class GroundTruths(KeptTruths):
             return None
         from toplist.files import batches  # few read files: imports stay quick
 
-        given = self._given, "ground_truths", self._format, self._columns
-        return batches.stream_of(*given, keyword="format")
+        return batches.stream_of(self._given, "ground_truths", self._format, self._columns)
 
     @cached
     def rows(self) -> Any:

@@ -194,7 +194,9 @@ BY_KEYS = "eval keyed.csv keyed_truth.csv -k 2 -m mrr --columns user_id=user,tim
 INPUT = [
     ("eval none.csv truth.csv --quiet", "none.csv: No such file or directory"),
     ("eval a.csv truth.csv", "a.csv: Is a directory"),
-    ("eval a.dat truth.csv", "--ranks-format (one of csv"),
+    ("eval a.dat truth.csv", "name it by --ranks-format FORMAT (one of csv"),
+    ("eval recs.csv a.dat", "name it by --ground-truths-format FORMAT (one of csv"),
+    ("check recs.csv a.dat", "name it by --ground-truths-format FORMAT (one of csv"),
     ("eval recs.csv ungraded.csv --empty raise", "user 'u2' has an empty ground truth"),
     ("eval pad.jsonl pad_truth.jsonl -k 3", "(if it fills up the list: --padding -1)"),
     ("eval truth.csv recs.csv", "(is this the ground truth?); columns found"),

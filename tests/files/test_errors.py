@@ -335,13 +335,14 @@ def test_mutated_files(n):
 
 FORMATS = [
     *((lambda name=name: read_truths(name), f"{name}: the extension names no format: use .csv, .tsv, "
-       ".jsonl, .run ... , .parquet, or name it by format= (one of csv, ")
+       ".jsonl, .run ... , .parquet, or name it by toplist.files.read_truths(path, format=...) (one ")
       for name in ("a.json", "a.gz", "a", "csv", ".csv.zip", "a.csv.gz.gz")),
     (lambda: read_ranks("l.csv", format="xml"), "format='xml': choose from 'csv', 'tsv', 'jsonl'"),
     (lambda: read_ranks("l.csv", order="rank"), "order='rank': choose from 'file'"),
     (lambda: read_truths("l.csv", columns={"user": "x"}), "columns: 'user' is none of user_id, it"),
     (lambda: top_k_eval(tl.Ranks("a", format="xml"), "b", 3), "format='xml': choose from 'csv'"),
     (lambda: top_k_eval("none.csv", "none.csv", 3, metrics="nope"), "metric 'nope'"),
+    (lambda: top_k_eval("l.csv", "t.dat", 3), "name it by toplist.GroundTruths(path, format=...) (o"),
     *((lambda read=read: read(b"user_id,item_id\nann,a\n"), "is no path of a file: give text or a")
       for read in READ.values()),
     *((lambda read=read: read(None), "is no path of a file: give text or a Path")
@@ -366,7 +367,7 @@ def test_text_files_of_6_and_4_columns_are_of_trec(put, cli):
         assert read_ranks(run) == {"q1": ["d1", "d2"]} and cli("eval", run, qrels)[0] == 0
     for text, n in ((R + "a,b,1\n", 1), ("a b c\n", 3), ("", 0)):
         words = "a.txt: a .txt file is of TREC, 6 columns in a run and 4 in qrels"
-        words += f" ... first line has {n}: name another format by ranks_format="
+        words += f" ... first line has {n}: name another format by toplist.Ranks(path, format=...)"
         said(words, top_k_eval, put("a.txt", text), "t.csv", 1)
     assert read_truths(put("a.txt", T + "a,b\n"), format="csv") == {"a": {"b"}}
     assert read_ranks(put("b.csv", "q1 Q0 d1 1 0.5 tag\n"), format="trec") == {"q1": ["d1"]}

@@ -64,16 +64,30 @@ def test_names_of_columns(name, of_ranks, of_truths, columns, mine, theirs):
     ranks = tl.Ranks(ranks, columns=mine) if mine else ranks
     truth = tl.GroundTruths(truth, columns=theirs) if theirs else truth
     assert match_by_words(ranks, truth, columns=columns).ranks.tolist() == [2]
-    if not mine:
-        assert tl.ndcg(ranks, truth, columns=columns)[0, 0] == 0
-        listed = listwise.item_coverage(ranks, columns=columns, catalogue=["a", "b"])
-        assert listed.tolist() == [0.5, 1.0]
+    assert tl.ndcg(ranks, truth, columns=columns)[0, 0] == 0
+    listed = listwise.item_coverage(ranks, columns=columns, catalogue=["a", "b"])
+    assert listed.tolist() == [0.5, 1.0]
+    assert tl.beyond.exposure(ranks, columns=columns).counts(2).tolist() == [1, 1]
+    assert tl.beyond.overlap(ranks, ranks, columns=columns).mean.tolist() == [1, 1]
+
+
+def test_what_is_said_of_lists_holds_where_they_are_read_alone():
+    by_score = tl.Ranks({"u": {"a": 1, "b": 1}}, ties="item_desc")
+    assert tl.beyond.overlap(by_score, {"u": ["b", "a"]}).per_user.tolist() == [[1, 1]]
+    named = tl.Ranks([["a"], ["c"]], users=["ann", "bob"])
+    assert tl.beyond.overlap(RANKS, named).mean.tolist() == [1, 0.5]
+    alone = {"ann": ["a"], "bob": ["c"]}
+    assert str(tl.audit.check(named, TRUTHS)) == str(tl.audit.check(alone, TRUTHS))
+    words = "users= names the rows of lists by position, but here are dicts"
+    said(words, tl.beyond.exposure, tl.Ranks(RANKS, users=["ann", "bob"]))
+    words = "order='file' is for files, not for lists in memory"
+    said(words, tl.beyond.exposure, tl.Ranks(RANKS, order="file"))
 
 
 def test_an_option_is_refused_where_its_source_has_no_use_for_it(tmp_path):
-    for option in ({"order": "file"}, {"ranks_format": "csv"}):
-        words = f"{next(iter(option))}='{next(iter(option.values()))}' is for files, not for lists"
-        said(words, by_words, RANKS, TRUTHS, 2, **option)
+    for option, value in {"order": "file", "format": "csv"}.items():
+        words = f"{option}='{value}' is for files, not for lists"
+        said(words, tl.top_k_eval, tl.Ranks(RANKS, **{option: value}), TRUTHS, 2)
     words = "users=['u', 'v'] is for lists in memory, not for files"
     said(words, by_words, *written(tmp_path), 2, users=["u", "v"])
 

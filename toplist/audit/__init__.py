@@ -21,8 +21,9 @@ from toplist.evaluation import hits_of
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
 from toplist.inputs.forms import side_to_builtin
+from toplist.inputs.keyed import keys_of
 from toplist.inputs.lists import Lists, flatten, in_containers
-from toplist.inputs.options import SIDES, Options
+from toplist.inputs.options import SIDES, Options, Ranks
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
 from toplist.matching.hits import Hits
@@ -189,14 +190,21 @@ def check(
     >>> audit.counts["leaked"], audit.ok
     (1, False)
     """
-    sides = {"ranks": ranks, "ground_truths": ground_truths, "train": train}
-    names = tuple(name for name, value in sides.items() if value is not None)
-    if not names:
+    of_ranks = ranks if isinstance(ranks, Ranks) else Ranks(ranks)
+    lists, of_lists = of_ranks.ranks, of_ranks.columns or columns
+    given = {"ranks": (lists, of_lists), "ground_truths": (ground_truths, columns)}
+    given["train"] = train, columns
+    read = {
+        name: by_user(value, name, own) for name, (value, own) in given.items() if value is not None
+    }
+    if not read:
         raise TypeError("check: give ranks, ground_truths, a training log, or several of them")
-    read = {name: by_user(sides[name], name, columns) for name in names}
+    if of_ranks.users is not None:
+        rows = read["ranks"].values()
+        read["ranks"] = dict(zip(keys_of(of_ranks.users, len(rows)), rows, strict=True))
     found = [*_flaws_of_ids(read), *_flaws_of_rows(read, k), *_flaws_beside_train(read)]
     # not where an error was found before, nor for logs, whose rows need not be in order
-    logs = is_log(ranks, columns) or is_log(ground_truths, columns)
+    logs = is_log(lists, of_lists) or is_log(ground_truths, columns)
     errors = any(one.level == "error" for one in found)
     if read.keys() >= {*SIDES} and not (logs or errors):
         try:

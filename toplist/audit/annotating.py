@@ -24,12 +24,11 @@ from toplist.inputs.factorize import written
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import Flat, is_container, is_frame, is_truth_container
-from toplist.inputs.options import ColumnNames, Duplicates, Joining, of_source
+from toplist.inputs.options import ColumnNames, Duplicates, Options, of_source
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts
 from toplist.matching.match import read_and_joined
 from toplist.matching.slices import holes
-from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.definitions import METRICS, with_parameters
 from toplist.results.markup import Display
 from toplist.results.saved import PathLike, write_all
@@ -224,17 +223,16 @@ def unjudged(
     choice("duplicates", duplicates, ("raise", "first"))  # of others no ranks are kept
     k, gains = check_positive_int(k, "k"), with_parameters(METRICS["rbp"], {"p": p}).discounts
     texts = ground_truths.texts if isinstance(ground_truths, KeptTruths) else (Texts(), Texts())
-    truths = _opened(ground_truths, "ground_truths", {"columns": columns}, texts)
+    truths = _opened(ground_truths, "ground_truths", Options(columns=columns), texts)
     keys: Sequence[Any] | None = None
     numbers = defaultdict[Any, int](count().__next__)  # of the items, as they appear
     found = []
     for at, (name, lists) in enumerate(systems.items()):
         try:
-            lists, said = of_source(lists, columns, CONVENTIONS["standard"])
-            joining = Joining(duplicates, padding, fingerprints=False)._replace(
-                columns=said["columns"], ties=said["ties"] or "order", users=said.get("users")
-            )
-            opened = _opened(lists, "ranks", said, texts)
+            lists, said = of_source(lists, columns)
+            options = Options(duplicates=duplicates, padding=padding, **said)
+            opened = _opened(lists, "ranks", options, texts)
+            joining = options.joining._replace(fingerprints=False)
             hits, ranked, _ = read_and_joined(opened, truths, k, joining)
         except (ValueError, TypeError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
@@ -303,7 +301,7 @@ def judged(
     {'q1': {'a': 1.0, 'c': 0.0, 'd': 2.0}}
     """
     texts = Texts(), Texts()
-    side = _opened(ground_truths, "ground_truths", {"columns": columns}, texts)
+    side = _opened(ground_truths, "ground_truths", Options(columns=columns), texts)
     if is_frame(side):
         side = lists_of(side, "ground_truths", columns)
     if not isinstance(side, KeptTruths):
@@ -332,14 +330,13 @@ def judged(
     return known
 
 
-def _opened(side: Any, name: str, said: Mapping[str, Any], texts: tuple[Texts, Texts]) -> Any:
+def _opened(side: Any, name: str, options: Options, texts: tuple[Texts, Texts]) -> Any:
     """Return the lists of a file; what is no path as it is."""
     if not isinstance(side, (str, os.PathLike)):
         return side
-    from toplist.files.batches import stream_of  # twice the import of toplist
+    from toplist.files.batches import source_of  # twice the import of toplist
 
-    how: Any = (said.get(one) for one in ("ranks_format", "columns", "order", "ties"))
-    return stream_of(side, name, *how).whole(texts)
+    return source_of(side, name, options).whole(texts)
 
 
 def _first_places(lists: Flat, users: Ints, ranks: Ints) -> tuple[Ints, Ints]:

@@ -36,13 +36,18 @@ FLAGS = {"every": "windows", "test": "held_out_users"}
 _KEYWORD = r"""
     (?<!\w) (?: '[^']*' | "[^"]*" )
   | (?<![\w/.-]) (?<!\w\()
-    (?P<call> (?:\w+=)? (?: toplist\.\w+ | convention\.replace ) \( )?
+    (?P<call> (?:\w+=)? (?P<taker> toplist\.[\w.]+ | convention\.replace ) \( (?:\w+,\ )? )?
     (?P<name> %s ) =
     (?P<value> '(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*" | \{(?:[^{}]|\{[^{}]*\})*\} | \[[^][]*\]
              | \([^()]*\) | \.\.\. | -?\d+(?:\.\d+)?(?:e-?\d+)? | True | False )?
     (?(call) \) )
 """
 
+# The options of a keyword that both sides have.
+FORMAT_OF = {
+    **dict.fromkeys(("toplist.Ranks", "toplist.files.read_ranks"), "ranks_format"),
+    **dict.fromkeys(("toplist.GroundTruths", "toplist.files.read_truths"), "ground_truths_format"),
+}
 # In place of the name of a value: one of the words that are in the help.
 WORD = "{}"
 # How a value is read, by its name in the help; others are texts.
@@ -220,7 +225,8 @@ class Parser(argparse.ArgumentParser):
 
         def written(found: re.Match[str]) -> str:
             name, value = found["name"], found["value"]
-            if name is None:
+            name = FORMAT_OF.get(found["taker"], name) if name == "format" else name
+            if name not in known:
                 return found[0]
             if value == "...":
                 return f"{option(name)} {known[name].metavar or name.upper()}"
@@ -229,7 +235,7 @@ class Parser(argparse.ArgumentParser):
             except (ValueError, SyntaxError):  # an example, in words
                 return found[0]
 
-        return re.sub(_KEYWORD % "|".join(known), written, text, flags=re.VERBOSE)
+        return re.sub(_KEYWORD % "|".join({"format": "", **known}), written, text, flags=re.VERBOSE)
 
     def error(self, message: str) -> NoReturn:
         """Print usage and an error that can do nothing to a terminal; leave with status 2."""

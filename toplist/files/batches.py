@@ -40,7 +40,7 @@ from toplist.files.jsonl import text_tables
 from toplist.files.text import TREC_QRELS, TREC_RUN, Wanted
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.factorize import Column, numbered
-from toplist.inputs.lists import Flat
+from toplist.inputs.lists import Flat, is_stream
 from toplist.inputs.objects import CURSORS, one_result_at_a_time
 from toplist.inputs.options import (
     GROUP,
@@ -65,6 +65,11 @@ IdTexts = tuple[Texts, Texts]
 OF_TEXT, PACKED = 10, 8
 # Rows of small tables that are evaluated together: a block of one row took 0.4 ms.
 LEAST = 1 << 14
+# How the format of a file is given.
+BY_NAME = {
+    "ranks": "toplist.Ranks(path, format=...)",
+    "ground_truths": "toplist.GroundTruths(path, format=...)",
+}
 
 
 class Block(NamedTuple):
@@ -449,14 +454,27 @@ def stream_of(
     columns: ColumnNames = None,
     order: Order | None = None,
     ties: Ties | None = None,
-    keyword: str = "",
+    way: str = "",
 ) -> Source:
-    """Return the file of one side, by its format, which a keyword may name."""
-    found = find_format(path, format, keyword or f"{side}_format")
+    """Return the file of one side, by its format, which may be named: see `find_format`."""
+    found = find_format(path, format, way or BY_NAME[side])
     columns_of(columns, side)  # refuses wrong names before any file is read
     if not found.is_table:
         refuse_composite(columns, f"files of {found.name}")
     return Source(path, side, columns, order if side == "ranks" else None, ties, found)
+
+
+def source_of(side: Any, name: str, options: Options) -> Any:
+    """Return a file, or what gives record batches, as a source; all else as it is."""
+    is_ranks = name == "ranks"
+    is_part = options.keep == "part"
+    if isinstance(side, (str, os.PathLike)):
+        form = options.format if is_ranks else None
+        source = stream_of(side, name, form, options.columns, options.order, options.ties)
+        return replace(source, may_be_empty=is_part and is_ranks)
+    if is_stream(side, of_part=is_part and is_ranks):
+        return stream_of_batches(side, name, options, is_part)
+    return side
 
 
 def stream_of_batches(given: Any, side: str, options: Options, is_part: bool) -> Source:
@@ -493,7 +511,8 @@ def read_ranks(
     {'ann': ['jam', 'tea']}
     """
     Ranks(path, order=order, ties=ties)  # refuses other words
-    source = stream_of(path, "ranks", format, columns, order, ties, "format")
+    way = "toplist.files.read_ranks(path, format=...)"
+    source = stream_of(path, "ranks", format, columns, order, ties, way)
     return {user: items for user, items, _ in _lists(source)}
 
 
@@ -517,7 +536,8 @@ def read_truths(
     ...     read_truths(f"{folder}/test.qrels")
     {'q1': {'d7': 1.0, 'd8': 0.0}, 'q2': {'d7': 0.0}}
     """
-    source = stream_of(path, "ground_truths", format, columns, keyword="format")
+    way = "toplist.files.read_truths(path, format=...)"
+    source = stream_of(path, "ground_truths", format, columns, way=way)
     truths: dict[Id, Any] = {}
     for user, items, values in _lists(source):
         found: dict[Any, Any] = {}

@@ -88,17 +88,17 @@ def format_of(path: PathLike) -> FormatName:
 
 
 def find_format(
-    path: PathLike, given: str | None = None, keyword: str = "", valid: Sequence[FileFormat] = ALL
+    path: PathLike, given: str | None = None, way: str = "", valid: Sequence[FileFormat] = ALL
 ) -> FileFormat:
     """Return the format that is given by name, else the one of the extension, one of the valid.
 
-    `keyword` is the keyword that gives the name, for messages.
+    `way` is how to give the name, for messages.
     """
     if not isinstance(path, (str, os.PathLike)):
         way_out = " (os.fsdecode makes text of a path in bytes)" if type(path) is bytes else ""
         raise TypeError(f"{path!r:.60} is no path of a file: give text or a Path{way_out}")
     if given is not None:
-        choice(keyword, given, [format.name for format in valid])
+        choice("format", given, [format.name for format in valid])
         return next(format for format in valid if format.name == given)
     name = os.fspath(path).lower()
     plain = name.removesuffix(".gz")
@@ -112,7 +112,7 @@ def find_format(
             return TREC
         raise ValueError(
             f"{os.fspath(path)}: a .txt file is of TREC, 6 columns in a run and 4 in qrels, and "
-            f"its first line has {n}: name another format by {keyword or 'format'}="
+            f"its first line has {n}: name another format by {way or 'format='}"
         )
     for format in valid:
         if extension in format.extensions and (format.is_text or plain == name):
@@ -123,7 +123,7 @@ def find_format(
     other = [ending for format in valid if not format.is_text for ending in format.extensions]
     endings = ", ".join([*text[:-1], f"{text[-1]} (all of them also .gz)", *other])
     named = ", ".join(format.name for format in valid)
-    way_out = f", or name it by {keyword}= (one of {named})" if keyword else ""
+    way_out = f", or name it by {way} (one of {named})" if way else ""
     raise ValueError(f"{os.fspath(path)}: the extension names no format: use {endings}{way_out}")
 
 

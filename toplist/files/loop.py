@@ -21,13 +21,13 @@ from toplist import kernels
 from toplist.checks import Ints, about
 from toplist.evaluation import evaluate, in_memory, result_of_lists
 from toplist.evaluation.plan import Plan, plan_of
-from toplist.files.batches import Block, Source, stream_of, stream_of_batches
+from toplist.files.batches import Block, Source, source_of, stream_of_batches
 from toplist.files.formats import IN_MEMORY, TREC, named, short
 from toplist.inputs.factorize import Column, Numbering
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.ids import shaped, unpadded
 from toplist.inputs.keyed import Codes, KeptTruths
-from toplist.inputs.lists import Flat, is_stream, offsets_of
+from toplist.inputs.lists import Flat, offsets_of
 from toplist.inputs.options import SIDES, Options, columns_of
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import Texts, hashes_of
@@ -56,8 +56,8 @@ def evaluate_streams(
     With `options.system`, each system of the file of lists, which is read whole.
     """
     kept = truths if isinstance(truths, KeptTruths) else None
-    listed = _source_of(ranks, "ranks", options)
-    relevant = _source_of(truths, "ground_truths", options) if kept is None else kept.stream
+    listed = source_of(ranks, "ranks", options)
+    relevant = source_of(truths, "ground_truths", options) if kept is None else kept.stream
     if any(isinstance(one, Source) and one.format is TREC for one in (listed, relevant)):
         options = replace(options, unit=options.unit or "queries")
     texts = (Texts(), Texts()) if kept is None else kept.texts
@@ -90,18 +90,6 @@ def evaluate_streams(
     systems = listed.by_system(options.system)
     found = {name: _in_whole((one, relevant), plan, texts, truth) for name, one in systems}
     return found[None] if options.system is None else found  # type: ignore[return-value]
-
-
-def _source_of(side: Any, name: str, options: Options) -> Any:
-    """Return a file, or what gives record batches, as a source; all else as it is."""
-    is_part = options.keep == "part"
-    if isinstance(side, (str, os.PathLike)):
-        form, order = getattr(options, f"{name}_format"), options.order if name == "ranks" else None
-        source = stream_of(side, name, form, options.columns, order, options.ties)
-        return replace(source, may_be_empty=is_part and name == "ranks")
-    if is_stream(side, of_part=is_part and name == "ranks"):
-        return stream_of_batches(side, name, options, is_part)
-    return side
 
 
 def evaluate_part(ranks: Any, truths: Any, k: Any, options: Options) -> TopKResult:

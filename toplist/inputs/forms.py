@@ -55,7 +55,7 @@ from toplist.inputs.objects import (
     to_builtin,
     unscored,
 )
-from toplist.inputs.options import ColumnNames, Joining
+from toplist.inputs.options import MEMORY, ColumnNames, Joining, Options, of_source
 from toplist.inputs.truths import Groups
 
 PLAINLY = Joining()
@@ -104,12 +104,8 @@ def read_sides(
     single, n_extra = False, 0
     users: Any = None
     tables = any(is_frame(side) or isinstance(side, Flat) for side in (ranks, truths))
-    if joining.users is not None and (tables or isinstance(ranks, Mapping)):
-        keyed = "tables" if tables else "dicts"
-        raise TypeError(
-            f"users= names the rows of lists by position, but here are {keyed}, which have keys of "
-            "their own: leave it out"
-        )
+    if tables or isinstance(ranks, Mapping):
+        _refuse_users(joining.users, ranks, truths)
     if tables:
         from toplist.inputs.tables import read_tables  # a quarter of the import of toplist
 
@@ -174,7 +170,7 @@ def are_queries(ranks: Any, truths: Any) -> bool:
 def read_ranks(
     ranks: Any, k: int | None = None, columns: ColumnNames = None, padding: Any = None
 ) -> tuple[Flat, bool]:
-    """Read ranked lists without a ground truth; `padding` is only known, not dropped.
+    """Read ranked lists, or `Ranks`, without a ground truth; `padding` is known, not dropped.
 
     Returns
     -------
@@ -183,11 +179,17 @@ def read_ranks(
     single
         Whether one user was given bare.
     """
-    ranks = side_to_builtin(ranks, "ranks", (k, padding, "order"))
+    ranks, said = of_source(ranks, columns)
+    options = Options(**said)
+    options.check(MEMORY)
+    users, ties = options.users, options.joining.ties
+    ranks = side_to_builtin(ranks, "ranks", (k, padding, ties))
+    if is_frame(ranks) or isinstance(ranks, (Flat, Mapping)):
+        _refuse_users(users, ranks)
     if is_frame(ranks) or isinstance(ranks, Flat):
         from toplist.inputs.tables import lists_of
 
-        lists = lists_of(ranks, "ranks", columns)
+        lists = lists_of(ranks, "ranks", options.columns, ties)
         flat = replace(lists, users=lists.keys)
         return flat if k is None else flat.cut(k), False
     _refuse(ranks, ())
@@ -195,7 +197,9 @@ def read_ranks(
         check_users(ranks, "ranks")
         return flatten([*ranks.values()], k, "ranks", users=[*ranks]), False
     single = not _holds_many(ranks, ())
-    return flatten([ranks] if single else ranks, k, "ranks"), single
+    rows = [ranks] if single else ranks
+    keys = None if users is None else keys_of(users, len(rows))
+    return flatten(rows, k, "ranks", users=keys), single
 
 
 def read_once(
@@ -264,6 +268,16 @@ def _refuse(ranks: Any, truths: Any) -> None:
         raise TypeError(
             f"ranks is a {kind}: give a list of item ids, a list of lists, a dict user -> list, "
             "a 2-D array of ids, a table, or Lists"
+        )
+
+
+def _refuse_users(users: Any, *sides: Any) -> None:
+    """Raise TypeError for `users=` beside lists that have keys."""
+    if users is not None:
+        tables = any(is_frame(side) or isinstance(side, Flat) for side in sides)
+        raise TypeError(
+            f"users= names the rows of lists by position, but here are "
+            f"{'tables' if tables else 'dicts'}, which have keys of their own: leave it out"
         )
 
 

@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple, TypedDict, get_args
 
 from toplist.checks import Once, about, choice
 from toplist.inputs.truths import Grading
+from toplist.metrics.conventions import CONVENTIONS, Convention, ConventionName, Ties, rules_of
 from toplist.metrics.conventions import TIES as TIES
-from toplist.metrics.conventions import Convention, ConventionName, Ties, rules_of
 from toplist.metrics.definitions import Gains, GainTable
 from toplist.metrics.names import Metrics
 
@@ -318,8 +318,7 @@ class Options:
     unit: str | None = _option()
     ties: Ties | None = _option(choices=TIES)
     order: Order | None = _option(None, FILES, choices=ORDERS)
-    ranks_format: FormatName | None = _option(None, FILES, choices=get_args(FormatName))
-    ground_truths_format: FormatName | None = _option(None, FILES, choices=get_args(FormatName))
+    format: FormatName | None = _option(None, FILES, choices=get_args(FormatName))
     partitions: int | None = _option(None, SPARK)
     paired: bool = _option(True, SPARK)
 
@@ -547,7 +546,9 @@ class Ranks:
         return {name: value for name, value in values.items() if value is not None}
 
 
-def of_source(ranks: Any, columns: ColumnNames, rules: Convention) -> tuple[Any, dict[str, Any]]:
+def of_source(
+    ranks: Any, columns: ColumnNames, rules: Convention = CONVENTIONS["standard"]
+) -> tuple[Any, dict[str, Any]]:
     """Return lists, and what is said of them, as options: names of columns, ties, users, ..."""
     said: dict[str, Any] = {"columns": columns, "ties": rules.ties}
     if not isinstance(ranks, Ranks):
@@ -558,7 +559,4 @@ def of_source(ranks: Any, columns: ColumnNames, rules: Convention) -> tuple[Any,
         columns = {side: own, other: of_both | dict(columns.get(other, {}))}
     elif own is not None and columns is None:
         columns = {side: own}
-    said |= ranks.said | {"columns": columns}
-    if "format" in said:
-        said["ranks_format"] = said.pop("format")
-    return ranks.ranks, said
+    return ranks.ranks, said | ranks.said | {"columns": columns}

@@ -21,13 +21,13 @@ from toplist.checks import (
     prefixed,
     printable,
 )
-from toplist.files.batches import Source, stream_of
+from toplist.files.batches import Source, source_of, stream_of
 from toplist.inputs.facts import Fact, by_item, ids_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.ids import two_kinds
 from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import Flat
-from toplist.inputs.options import ColumnNames, Duplicates, Items, Joining, of_source
+from toplist.inputs.options import ColumnNames, Duplicates, Items, Options, of_source
 from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
@@ -60,12 +60,10 @@ def ranked(
 ) -> Flat:
     """Return the lists of the users of ground truths, in their order; `read` reads a file."""
     given, said = of_source(given, columns, rules)
+    options = Options(convention=rules, padding=padding, **said)
     if isinstance(given, (str, os.PathLike)):
-        how: Any = (said.get(one) for one in ("ranks_format", "columns", "order", "ties"))
-        given = read(stream_of(given, "ranks", *how))
-    how = {one: said[one] for one in ("columns", "users") if one in said}
-    joining = Joining(padding=padding, ties=said["ties"] or "order", **how)
-    return read_sides(given, kept, None, joining)[0]
+        given = read(source_of(given, "ranks", options))
+    return read_sides(given, kept, None, options.joining)[0]
 
 
 def row_of(lists: Flat, place: int) -> list[Any]:
