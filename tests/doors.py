@@ -483,6 +483,7 @@ FILED = {
     "counts": ("item_id", "count"),
     "features": ("item_id", "f0", "f1", "f2"),
     "labels": ("item_id", "label"),
+    "distances": ("item_id",),  # and a column for each item
     "history": ("user_id", "item_id"),
     "expected": ("user_id", "item_id"),
 }
@@ -513,6 +514,7 @@ def command_line(case, folder):
         if case[name] or name in facts_of(metrics):
             held = getattr(case.world, "documents" if name == "items_as" else name)
             path = folder / f"{name}.csv"
+            names += (*map(str, held),) if name == "distances" else ()
             path.write_text(text_of(as_columns(names, rows_of(held, len(names))), ","))
             column = f":{names[1]}" if name in ("weights", "clusters", "propensities") else ""
             arguments += [f"--{name.replace('_', '-')}", f"{path}{column}"]

@@ -28,7 +28,7 @@ LISTS = (
     *("novelty", "item_coverage", "gini", "shannon_entropy", "personalisation"),
     *("average_popularity", "tail_percentage", "popularity_lift", "intra_list_diversity"),
     *("calibration", "exposure_share(label=war)", "hit_share(label=war)", "unexpectedness"),
-    "serendipity",
+    *("serendipity", "intra_list_diversity(distance=given)"),
 )
 OF_ALL = ("item_coverage", "gini", "shannon_entropy", "personalisation")  # of all lists together
 POOLED = ("hit", "precision", "recall", "map", "ndcg", "mrr")  # whose divisors the oracle knows

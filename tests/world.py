@@ -210,6 +210,10 @@ def draw(
     return World(
         *(lists, truths, ids[gap:], graded, scores, other),
         **facts,
+        distances={
+            one: [abs(row - at) / 16 for at in range(gap, N_ITEMS)]
+            for row, one in [*enumerate(ids)][gap:]
+        },
         history={user: some(1, 4) + some(0, 2) for user in keys.values()},
         expected={user: some(1, 5) for user in keys.values()},
         propensities=dict(zip(ids, (rng.integers(1, 11, N_ITEMS) / 10).tolist(), strict=True)),

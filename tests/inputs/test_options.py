@@ -76,8 +76,10 @@ def test_what_is_said_of_lists_holds_where_they_are_read_alone():
     assert tl.beyond.overlap(by_score, {"u": ["b", "a"]}).per_user.tolist() == [[1, 1]]
     named = tl.Ranks([["a"], ["c"]], users=["ann", "bob"])
     assert tl.beyond.overlap(RANKS, named).mean.tolist() == [1, 0.5]
-    alone = {"ann": ["a"], "bob": ["c"]}
-    assert str(tl.audit.check(named, TRUTHS)) == str(tl.audit.check(alone, TRUTHS))
+    train, alone = {"bob": ["c"]}, {"ann": ["a"], "bob": ["c"]}
+    checked = tl.audit.check(named, list(TRUTHS.values()), train)
+    assert checked.counts["leaked"] == 1
+    assert str(checked) == str(tl.audit.check(alone, TRUTHS, train))
     words = "users= names the rows of lists by position, but here are dicts"
     said(words, tl.beyond.exposure, tl.Ranks(RANKS, users=["ann", "bob"]))
     words = "order='file' is for files, not for lists in memory"

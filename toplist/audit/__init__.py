@@ -192,16 +192,12 @@ def check(
     """
     of_ranks = ranks if isinstance(ranks, Ranks) else Ranks(ranks)
     lists, of_lists = of_ranks.ranks, of_ranks.columns or columns
-    given = {"ranks": (lists, of_lists), "ground_truths": (ground_truths, columns)}
-    given["train"] = train, columns
-    read = {
-        name: by_user(value, name, own) for name, (value, own) in given.items() if value is not None
-    }
-    if not read:
+    sides = {"ranks": (lists, of_lists), "ground_truths": (ground_truths, columns)}
+    sides["train"] = train, columns
+    given = {name: side for name, side in sides.items() if side[0] is not None}
+    if not given:
         raise TypeError("check: give ranks, ground_truths, a training log, or several of them")
-    if of_ranks.users is not None:
-        rows = read["ranks"].values()
-        read["ranks"] = dict(zip(keys_of(of_ranks.users, len(rows)), rows, strict=True))
+    read = {name: by_user(side, name, own, of_ranks.users) for name, (side, own) in given.items()}
     found = [*_flaws_of_ids(read), *_flaws_of_rows(read, k), *_flaws_beside_train(read)]
     # not where an error was found before, nor for logs, whose rows need not be in order
     logs = is_log(lists, of_lists) or is_log(ground_truths, columns)
@@ -337,14 +333,17 @@ def _flaws_beside_train(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
         yield from _found(cold, [*dict.fromkeys(new)], len({*items}), share=share)
 
 
-def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> RowsByUser:
+def by_user(
+    value: Any, name: str, columns: Mapping[str, str] | None = None, users: Any = None
+) -> RowsByUser:
     """Return user -> items, repeats and all, in order.
 
     Parameters
     ----------
     value : a log, or any form of ranked lists or ground truths that `toplist.match` takes
-        A log is a table, a dict of columns, a tuple of columns, or a path. The users of lists by
-        position are the positions.
+        A log is a table, a dict of columns, a tuple of columns, or a path.
+    users : optional
+        The keys of the rows of lists by position, which are the positions without it.
     """
     if is_log(value, columns):
         return read_log(value, columns).by_user()
@@ -364,7 +363,11 @@ def by_user(value: Any, name: str, columns: Mapping[str, str] | None = None) -> 
     elif lists.grades is not None:
         relevant = iter((lists.grades > 0).tolist())
         found = [list(compress(row, relevant)) for row in found]
-    return dict(enumerate(found) if lists.users is None else zip(lists.keys, found, strict=True))
+    if lists.users is not None:
+        users = lists.keys
+    elif users is not None:
+        users = keys_of(users, len(found))
+    return dict(enumerate(found) if users is None else zip(users, found, strict=True))
 
 
 def is_log(value: Any, columns: Mapping[str, str] | None) -> bool:
