@@ -383,7 +383,8 @@ def no_columns(
     lacks += name_hint(absent, found)
     start = f"{where}: " if where else ""
     ways = f", {ways}" if ways else ""
-    return ValueError(f"{start}{lacks}{ways}; columns found: {list(found)!r:.300}")
+    error = ValueError(f"{start}{lacks}{ways}; columns found: {list(found)!r:.300}")
+    return about(error, absent=list(absent))
 
 
 def about(error: E, **facts: Any) -> E:

@@ -55,6 +55,17 @@ def test_more_tables_below_the_tests(good):
     assert "best of 2 systems on the same 992 users" in out
 
 
+def test_more_tables_in_formats_for_programs(good):
+    ask = *COMPARE, "-m", "ndcg@2", "--movers", 1, "--power", "--band"
+    found = json.loads(good(*ask, "--format", "json"))
+    pair = "popularity - itemknn"
+    assert list(found) == ["tests", f"band ndcg {pair}", "power", f"movers ndcg@2 {pair}"]
+    tables = [rows(one) for one in good(*ask, "--format", "csv").split("\n\n")]
+    assert [some[0]["table"] for some in tables] == list(found)
+    assert [*map(len, tables)] == [*map(len, found.values())] == [1, 2, 1, 2]
+    assert float(tables[0][0]["p"]) == found["tests"][0]["p"]
+
+
 def test_a_terminal_gets_its_width_and_a_file_all_of_it(good, tmp_path, monkeypatch):
     ask = *COMPARE, "-m", "ndcg@10", "map@20", "mrr@20", "precision@5"
     whole = good(*ask)

@@ -3,7 +3,7 @@
 import argparse
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import nan
 from typing import Any
@@ -52,10 +52,6 @@ def check_compare(options: argparse.Namespace) -> None:
         raise ValueError("--family metric changes nothing without a correction: leave it out")
     if not options.system:  # of which a file may have several
         pairs_of(list(options.named), _baselines(options))
-    more = options.band, options.power, options.lead, options.movers is not None
-    if options.format in ("json", "csv") and any(more):
-        own = "--band, --power, --lead and --movers are tables of their own"
-        raise ValueError(f"{own}: not with {options.format}")
 
 
 def _baselines(options: argparse.Namespace) -> list[str] | None:
@@ -102,7 +98,7 @@ def run_compare(options: argparse.Namespace) -> cli.Output:
             how |= {"alternative": options.alternative, "seed": options.seed}
             draws = options.resamples
             tests = comparison.test(method=options.test, n_resamples=draws, **how)
-        parts = [tests, *_more(options, comparison, tests)]
+        parts = {"tests": tests, **dict(_more(options, comparison, tests))}
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
     text, rules = cli.formatted(options, parts), comparison.rules()
@@ -142,21 +138,25 @@ def differences_csv(results: Mapping[str, TopKResult], pairs: Iterable[tuple[str
     return Grid({"user_id": users, **columns}).to_csv()
 
 
-def _more(options: argparse.Namespace, comparison: Comparison, tests: Tests) -> Iterable[Display]:
-    """Yield the bands of every metric, the lead of the best, the power, and the movers."""
+def _more(
+    options: argparse.Namespace, comparison: Comparison, tests: Tests
+) -> Iterator[tuple[str, Display]]:
+    """Yield the bands of every metric, the lead of the best, the power, and the movers, by name."""
     drawn = {"n_resamples": options.resamples, "seed": options.seed, "users": options.users}
     if options.band:
         pairs = pairs_of(list(comparison.results), _baselines(options))
         for metric in dict.fromkeys(name.rpartition("@")[0] for name in comparison.names()):
             for system, baseline in pairs:
-                yield comparison.band(metric, system, baseline, level=options.level, **drawn)
+                found = comparison.band(metric, system, baseline, level=options.level, **drawn)
+                yield f"band {metric} {system} - {baseline}", found
     if options.lead:
-        yield comparison.lead(**drawn)
+        yield "lead", comparison.lead(**drawn)
     if options.power:
-        yield comparison.power(level=options.level, users=options.users)
+        yield "power", comparison.power(level=options.level, users=options.users)
     for one in tests if options.movers else ():
         pair = one.system, one.baseline
-        yield comparison.movers(one.name, *pair, options.movers, users=options.users)
+        movers = comparison.movers(one.name, *pair, options.movers, users=options.users)
+        yield f"movers {one.name} {one.system} - {one.baseline}", movers
 
 
 TESTING = cli.table(
@@ -284,7 +284,7 @@ def run_gate(options: argparse.Namespace) -> cli.Output:
     by = reading.of_users(new, reading.labels(options, "segments"))
     how = {name: getattr(options, name) for name in ("level", "users")}
     found = gate(new, base, options.margins, floors=options.floors, by=by, **how)
-    text = cli.formatted(options, [found])
+    text = cli.formatted(options, {"gate": found})
     passes = found.verdict == "undecided" and options.undecided == "ok"
     status = 0 if passes else STATUS[found.verdict]
     return cli.Output(text, {}, reading.ranked_truth(options), status)
@@ -351,7 +351,7 @@ def run_across(options: argparse.Namespace) -> cli.Output:
         found = across(results, options.metric, n_resamples=options.resamples, **how)
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
-    text = cli.formatted(options, [found])
+    text = cli.formatted(options, {"across": found})
     return cli.Output(text, cli.drawn(options, found.plot, bbox_inches="tight"))
 
 

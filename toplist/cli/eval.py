@@ -121,13 +121,14 @@ def systems(options: argparse.Namespace, found: Shown, **how: Any) -> str:
     if options.format == "csv":
         return _by_system({name: one._grid() for name, one in shown.items()}).to_csv()
     if len(shown) == 1:
-        return cli.formatted(options, [*shown.values()], **how)
+        return cli.formatted(options, shown, **how)
     if not split:
         from toplist.comparing.comparison import compare  # a tenth of the time of one result
 
-        return cli.formatted(options, [compare(shown)], **how)
+        return cli.formatted(options, {"": compare(shown)}, **how)
     title = TITLES[options.format]
-    return "\n\n".join(title.format(s) + cli.formatted(options, [one]) for s, one in shown.items())
+    texts = ((name, cli.formatted(options, {name: one})) for name, one in shown.items())
+    return "\n\n".join(title.format(name) + text for name, text in texts)
 
 
 def _by_system(grids: Mapping[str, Grid]) -> Grid:

@@ -25,6 +25,7 @@ from toplist.results import markup
 from toplist.results.describe import text_of
 from toplist.results.markup import Display
 from toplist.results.saved import Content, write_all
+from toplist.results.tables import Grid
 from toplist.stats import randomization
 from toplist.stats.units import checked
 
@@ -539,19 +540,23 @@ def written(report: Output, options: argparse.Namespace) -> str:
     return "" if options.quiet or options.output else text
 
 
-def formatted(options: argparse.Namespace, parts: Sequence[Display], **how: Any) -> str:
+def formatted(options: argparse.Namespace, parts: Mapping[str, Display], **how: Any) -> str:
     """Return some displays, one below the other, in the format that was asked for.
 
-    CSV and JSON have the first of them.
+    The names of several are keys in JSON, and in CSV, with an empty line between two, a column.
     """
     if options.format == "json":
-        return text_of(parts[0].to_dict())
+        content = {name: one.to_dict() for name, one in parts.items()}
+        return text_of(content if len(parts) > 1 else next(iter(content.values())))
     if options.format == "csv":
-        return parts[0]._grid().to_csv()
+        grids = {name: one._grid() for name, one in parts.items()}
+        if len(parts) > 1:
+            grids = {name: Grid.stacked("table", {name: one}) for name, one in grids.items()}
+        return "\n".join(one.to_csv() for one in grids.values())
     if options.format == "table":
         how["width"] = screen_width(options)
     name = {"table": "to_text"}.get(options.format, f"to_{options.format}")
-    return "\n\n".join(getattr(one, name)(**how) for one in parts)
+    return "\n\n".join(getattr(one, name)(**how) for one in parts.values())
 
 
 def drawn(options: argparse.Namespace, draw: Callable[[], Any], **how: Any) -> dict[str, Content]:

@@ -169,7 +169,18 @@ class Loop:
         try:
             self.truth = self._read_truth(sources[1], kept)
         except (ValueError, TypeError) as error:
-            raise sources[1].located(error) from None
+            raise self._of_both(sources[1].located(error)) from None
+
+    def _of_both(self, error: Exception) -> Exception:
+        """Return an error of columns of the truths with that of the lists, if both lack some."""
+        lists = self.sources[0]
+        if hasattr(error, "absent") and lists.batches is None:
+            try:
+                next(lists.blocks(self.texts), None)
+            except ValueError as other:
+                if hasattr(other, "absent"):
+                    return about(ValueError(f"{error}; {lists.located(other)}"), **vars(error))
+        return error
 
     def result(self) -> TopKResult:
         """Evaluate the lists; those whose users are scattered over a file are read whole."""

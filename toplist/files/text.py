@@ -254,7 +254,7 @@ class TextTables:
             self.header, self.wanted = header, self._choose(header, record or {})
             require("", self.wanted.names, header)
         except ValueError as error:
-            raise self.error(str(error)) from None
+            raise about(self.error(str(error)), **vars(error)) from None
         return self.wanted
 
     def _together(self, text: bytes) -> tuple[bytes, Any]:
