@@ -80,7 +80,7 @@ from toplist.inputs.options import (
 from toplist.inputs.options import Ranks as RanksOfAny
 from toplist.inputs.tables import WITHOUT_GAPS, SideTable
 from toplist.metrics.definitions import Metric
-from toplist.results.merging import merge
+from toplist.results.means import merge
 from toplist.results.result import TopKResult
 from toplist.results.saved import check_storable, dump, read
 from toplist.stats.systems import PairedMoments, SystemRef

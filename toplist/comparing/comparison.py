@@ -23,7 +23,7 @@ from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Names
 from toplist.plots import charts, differences
 from toplist.plots.axes import Axes
-from toplist.results.merging import in_line
+from toplist.results.means import in_line
 from toplist.results.result import TopKResult
 from toplist.results.tables import LOOK, Cell, Look, Page, Table
 from toplist.stats.estimates import RUNS, RunsAre

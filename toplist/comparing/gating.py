@@ -16,7 +16,6 @@ from toplist.comparing.contrasts import SameUsers, p_is
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
 from toplist.plots import axes
-from toplist.results import describe
 from toplist.results.markup import Display
 from toplist.results.result import TopKResult
 from toplist.results.segments import NO_LABEL, label_text, rows_by_label
@@ -447,7 +446,7 @@ gain all and were not drawn
     of_floors = [_of_floor(question, level, *one) for one in floors.items()]
     whole += of_floors
     for row in of_floors:  # where a bound holds, it is said there
-        if not row.bound and (why := describe.rough(results["new"], row.name)[1]):
+        if not row.bound and (why := results["new"].roughness(row.name)[1]):
             roughly.append(f"{row.name}: rough, {why}")
     notes += dict.fromkeys(roughly)
     # worse are the segments that are it after Holm over all of them

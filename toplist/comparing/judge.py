@@ -15,7 +15,7 @@ from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question, SideBySide
 from toplist.metrics.definitions import Metric
 from toplist.results.markup import Display
-from toplist.results.merging import in_line
+from toplist.results.means import in_line
 from toplist.results.result import TopKResult
 from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table
 from toplist.stats.distributions import t_ppf

@@ -22,7 +22,7 @@ from toplist.comparing.tests import Tests
 from toplist.inputs.keyed import is_series, values_by_user
 from toplist.inputs.lists import is_frame
 from toplist.inputs.texts import hashes_of
-from toplist.results.means import PER_USER
+from toplist.results.held import PER_USER
 from toplist.results.result import TopKResult
 from toplist.results.terms import Terms
 from toplist.stats import estimates, planning, randomization, simultaneous

@@ -43,7 +43,7 @@ from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
 from toplist.metrics.properties import formula
-from toplist.results.merging import merge as merged
+from toplist.results.means import merge as merged
 from toplist.results.result import TopKResult
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from toplist.inputs.truths import check_no_matrix
 from toplist.matching.about import together
 from toplist.matching.hits import Hits
 from toplist.matching.match import closed_up, join
-from toplist.results.merging import in_pairs
+from toplist.results.means import in_pairs
 from toplist.results.result import TopKResult
 
 # Of the free memory, what a file may take that is read whole to be sorted.

@@ -14,7 +14,7 @@ from toplist.metrics import properties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, KNOWN, known_of, policies, same_formula
 from toplist.metrics.definitions import Metric
-from toplist.results.means import Means
+from toplist.results.means import FAR, Means, says
 from toplist.results.tables import LOOK, NOTHING, Cell, Grid, Look, Page, Table
 
 
@@ -224,13 +224,6 @@ def rule_lines(result: Means, look: Look, parts: Mapping[str, Means] | None = No
     return [*lines, *reading(result), *deeper([result]), account(result)]
 
 
-# With fewer users an interval by t is called rough; under propensities so is every interval, with
-# fewer by Kish: of hit, it held the mean in 82 to 92 % of samples of 9 to 14, in 93.5 % of 26, and
-# in 95 % of 66.
-FEW_USERS = 30
-FAR = "few users lie far to one side"
-
-
 def intervals(results: Mapping[str, Means]) -> list[str]:
     """Say in a line which interval is which, and where they are rough; none without intervals.
 
@@ -252,11 +245,11 @@ def intervals(results: Mapping[str, Means]) -> list[str]:
         held: dict[str, None] = {}
         for label, result in results.items():
             for at_k in (f"{name}@{k}" for k in result.terms.ks_of.get(name, ())):
-                says = _says(*result.interval(at_k))
-                dashes |= says is False
-                if not says:
+                said = says(*result.interval(at_k))
+                dashes |= said is False
+                if not said:
                     continue
-                kind, why = result.interval_kind(name), rough(result, at_k)
+                kind, why = result.interval_kind(name), result.roughness(at_k)
                 held[kind] = None
                 where = at_k + f" of {label}" * bool(label)
                 if kind != "Wilson" or why[1]:
@@ -287,37 +280,6 @@ def _worst(whys: Sequence[tuple[float, str, str, bool]], unit: str) -> str:
     return f" (rough: {why}{'' if alike else f', {where}'})"
 
 
-def rough(result: Means, name: str) -> tuple[float, str]:
-    """Return how many times too few users the interval of ``name@k`` has, and why it is rough.
-
-    That is "" where it is not, or says nothing.
-    """
-    metric, unit = name.rpartition("@")[0], result.terms.unit
-    if not _says(*result.interval(name)):
-        return 0.0, ""
-    n_users = result.n_of(name)
-    n: float = n_users
-    if metric in result.by_rows:
-        # where units are of very different size, values often go with it, and intervals cover less
-        units = result.units_of(name)
-        if why := units.rough:
-            return FEW_USERS / units.df, why
-    elif result.terms.weighting is not None:
-        n = round(result.df_of(name) + 1, 9)  # Kish's
-    elif result.interval_kind(metric) == "Wilson":
-        return 0.0, ""
-    if n < FEW_USERS:
-        few = counted(n_users, "user") if n == n_users else f"{n:.1f} users of equal propensity"
-        return FEW_USERS / n, worded(f"only {few}", unit)
-    times = result.skewed(name)
-    return (times, worded(FAR, unit)) if times > 1 else (0.0, "")
-
-
-def _says(low: float, high: float) -> bool | None:
-    """Return whether an interval says something: not of equal values; None where there is none."""
-    return None if math.isnan(low) else high - low > 1e-12 * abs(high)
-
-
 def sampling(result: Means) -> list[str]:
     """Return how the candidates were sampled, in a line; none if they were not."""
     sampled = result.terms.sampled
@@ -335,7 +297,7 @@ def cell(result: Means, name: str, look: Look = LOOK) -> Cell:
     """
     mean = result[name]
     low, high = result.interval(name)
-    said = None if look.intervals is False else _says(low, high)
+    said = None if look.intervals is False else says(low, high)
     if not said:
         return Cell(look.number(mean), NOTHING * (said is False))
     if abs((high - mean) - (mean - low)) <= 1e-12 + 1e-6 * abs(mean - low):
@@ -368,9 +330,9 @@ def grid(result: Means) -> Grid:
     rows = []
     for name in result.names():
         metric, k = name.rsplit("@", 1)
-        low, high = result.interval(name)
+        (low, high), why = result.interval(name), result.roughness(name)[1]
         row = {"metric": metric, "k": int(k), "mean": result[name], "std": result.std(name)}
-        more = {"low": low, "high": high, "n": result.n_of(name), "rough": rough(result, name)[1]}
+        more = {"low": low, "high": high, "n": result.n_of(name), "rough": why}
         rows.append(row | more)
     return Grid.of(rows)
 
@@ -419,7 +381,7 @@ def content(result: Means) -> dict[str, Any]:
         "values": {name: result[name] for name in names},
         "std": {name: result.std(name) for name in names},
         "interval": {name: result.interval(name) for name in names},
-        "rough": {name: rough(result, name)[1] for name in names},
+        "rough": {name: result.roughness(name)[1] for name in names},
         "n": {name: result.n_of(name) for name in names},
         "formulas": {
             name: properties.formula(one) if isinstance(one, Metric) else one.formula

@@ -14,8 +14,7 @@ from toplist.matching.about import together
 from toplist.metrics import properties
 from toplist.metrics.names import keys_of, metric_meant
 from toplist.results.markup import Display
-from toplist.results.means import Means
-from toplist.results.merging import merge
+from toplist.results.means import Means, merge
 from toplist.results.tables import LOOK, Grid, Look
 from toplist.results.terms import chosen
 
