@@ -2,7 +2,10 @@
 
 import gc
 import io
+import os
+import subprocess
 import sys
+from functools import partial
 
 import numba
 import numpy as np
@@ -43,6 +46,24 @@ def test_a_terminal_is_told_once_that_kernels_are_compiled(tmp_path, monkeypatch
     assert told(monkeypatch, Terminal(), tmp_path) == ["", "", f"{KEPT}\n", f"{KEPT}\n"]
     assert told(monkeypatch, Terminal(), tmp_path) == [""] * 4  # they are kept
     assert told(monkeypatch, io.StringIO(), tmp_path / "other") == [""] * 4  # a pipe
+
+
+ONE_KERNEL = """
+import sys
+import numpy as np
+from toplist import kernels
+hashes = np.zeros(1, np.uint64)
+kernels.hashing.mix_in(np.ones(1, np.uint64), hashes)
+print(hashes[0] > 0, "numba.np.linalg" in sys.modules)
+"""
+
+
+def test_kept_code_is_loaded_without_what_numba_needs_to_compile(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    run = partial(subprocess.run, env=environment, capture_output=True, text=True, timeout=120)
+    said = [run([sys.executable, "-c", ONE_KERNEL]).stdout.split() for _ in range(2)]
+    assert said[0] == ["True", "True"]  # the first process compiles it
+    assert said[1] == ["True", str(numba.version_info >= compiling.TRIED)]
 
 
 def full(*_):

@@ -102,8 +102,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     if arguments is None:  # a process of our own, which soon ends
         gc.disable()  # 40 ms of looking for cycles among numba's objects
-        # numba asks for scipy's BLAS, which no kernel uses, and loads a tenth of a second of it
-        sys.modules.setdefault("scipy.linalg", None)  # type: ignore[arg-type]
     given = sys.argv[1:] if arguments is None else list(arguments)
     name = given[0] if given else ""
     if name not in COMMANDS:

@@ -8,10 +8,12 @@ from typing import Any
 
 import numba
 from numba.core import event
+from numba.core.runtime import rtsys
 
 PATIENCE = 1.0  # seconds: what compiles for less stays silent
 KEPT = "toplist: compiling for this machine, once; the next start is quick"
 NOT_KEPT = "toplist: compiling, as at every start: it cannot be kept; see NUMBA_CACHE_DIR"
+TRIED = (0, 69)  # before this version of numba, kept code was loaded without its registries
 
 
 class Notice(event.Listener):  # type: ignore[misc]
@@ -84,7 +86,8 @@ def compiled(function: Any) -> Any:
     except RuntimeError:  # read-only install and no home: no folder for the compiled code
         notice.words = NOT_KEPT
         return numba.njit(**options)(function)
-    save = found._cache.save_overload
+    cache = found._cache
+    save = cache.save_overload
 
     def save_if_possible(*code: Any) -> None:
         try:
@@ -93,5 +96,14 @@ def compiled(function: Any) -> Any:
         except OSError:  # a full disk: the next process compiles it again
             notice.words = NOT_KEPT
 
-    found._cache.save_overload = save_if_possible
+    def load_alone(signature: Any, context: Any) -> Any:
+        rtsys.initialize(context)
+        with cache._guard_against_spurious_io_errors():
+            return cache._load_overload(signature, context)
+
+    cache.save_overload = save_if_possible
+    if numba.version_info < TRIED:
+        # Numba's own way first registers all that could be compiled: 0.15 s of every process, and
+        # 0.4 s where scipy is installed. Kept code needs the runtime alone.
+        cache.load_overload = load_alone
     return found
