@@ -318,6 +318,26 @@ def test_a_picture_says_over_how_many_users_its_means_are_and_by_which_rules():
     assert title.startswith("different numbers of users; different conventions; ")
 
 
+def test_a_caption_says_what_is_rough_as_the_table_beside_it_does():
+    lists = {"a": RANKS[:12], "b": RANKS[:12, ::-1]}
+    few = {name: tl.top_k_eval(some, TRUTHS[:12], k=[1, 5]) for name, some in lists.items()}
+    both = tl.compare(few)
+    rough = "rough: only 12 users"
+    assert rough in str(few["a"]) and rough not in str(RESULT)
+    for ax in (
+        few["a"].plot("ndcg"),
+        both.plot("ndcg"),
+        both.plot("ndcg@5"),
+        plots.sampled(*few.values(), "ndcg"),
+        both.by([0] * 12).plot("ndcg@5"),
+    ):
+        assert rough in told(ax)
+    assert rough not in told(RESULT.plot("ndcg")) + told(plots.per_user(few["a"], "ndcg@5"))
+    assert rough in told(few["a"].plot()) and "rough" not in told(few["a"].plot("hit"))
+    differ = "fewer than 30 users differ"
+    assert differ in told(both.test("ndcg@5").plot()) and differ in told(both.band("ndcg").plot())
+
+
 # Comparisons
 
 
@@ -407,7 +427,7 @@ def test_a_forest_has_a_line_for_each_comparison():
     assert "paired t over 50 users after Holm over 3 comparisons" in told(three)
     assert told(three).endswith("convention standard")
     own = tl.inference.paired_tests({"a": [1.0, 2.0, 4.0], "b": [1.0, 3.0, 2.0]}).plot()
-    assert told(own).endswith("1 comparison")  # numbers have no convention
+    assert "1 comparison; few rows lie" in told(own) and "convention" not in told(own)
 
 
 # Mean ranks: every system stands at its own, and bars join what is near

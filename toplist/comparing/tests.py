@@ -198,7 +198,10 @@ class Tests(Display, Sequence[Contrast]):
         matplotlib Axes
         """
         plan = self.plan
-        told = [f"{plan.words} over {self._whom}{self._after}", *[plan.rules] * bool(plan.rules)]
+        held = {name for one in self for name in one.cautions}
+        rough = [worded(words, plan.rows) for name, words in CAUTIONS.items() if name in held]
+        told = [f"{plan.words} over {self._whom}{self._after}", *rough]
+        told += [plan.rules] * bool(plan.rules)
         return differences.forest(
             self.contrasts, level=plan.level, margin=plan.margin, told=told, ax=ax
         )

@@ -108,7 +108,12 @@ class Band(Display, simultaneous.BandValues):
         -------
         matplotlib Axes
         """
-        return differences.band(self, ax=ax)
+        return differences.band(self, told=self._cautions, ax=ax)
+
+    @property
+    def _cautions(self) -> list[str]:
+        """What makes intervals rough, a line each."""
+        return [*cautioned({f"@{k}": cautions(n) for k, n in self.differ.items()}, self.unit)]
 
     def _page(self, look: Look = LOOK) -> Page:
         """Return the difference and both intervals, at some k's."""
@@ -134,7 +139,7 @@ class Band(Display, simultaneous.BandValues):
         notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {users})"
         if self.critical != self.critical:
             notes = [f"no interval: {users} are too few"]
-        notes += cautioned({f"@{k}": cautions(n) for k, n in self.differ.items()}, self.unit)
+        notes += self._cautions
         return Page([Table.of(corner, "@{k}", columns, rows, look)], notes)
 
 

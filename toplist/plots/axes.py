@@ -285,9 +285,25 @@ def finished(
     return fitted(ax, high)
 
 
-def interval_of(ax: "Axes", level: float) -> str:
-    """Return which band is drawn, for a caption."""
-    return f"band: {level * 100:g} % interval" if ax.collections else "no interval"
+def interval_of(
+    ax: "Axes", level: float, results: "Collection[Result]", names: "Collection[str]"
+) -> list[str]:
+    """Return which band is drawn, for a caption, and where it is rough."""
+    if not ax.collections:
+        return ["no interval"]
+    return [f"band: {level * 100:g} % interval", *rough_of(results, names)]
+
+
+def rough_of(results: "Iterable[Result]", names: "Collection[str]") -> list[str]:
+    """Return why the roughest interval of some means is so, for a caption; none where none is."""
+    roughness = (
+        one.roughness(at)
+        for one in results
+        for name in names
+        for at in [f"{name}@{k}" for k in one.terms.ks_of.get(name, ())] or [name]
+    )
+    why = max(roughness, default=(0.0, ""))[1]
+    return [f"rough: {why}"] if why else []
 
 
 def users_of(results: "Iterable[Result]", names: "Collection[str]") -> str:

@@ -76,10 +76,10 @@ def curves(
         depth = max(len(result[group[0]]) for result in every)
         single = several or len(groups) == 1
         axes.over_k(place, " = ".join(group) if single else "metric", depth)
-    first, band = places[0], axes.interval_of(places[0], level)
+    first, band = places[0], axes.interval_of(places[0], level, every, drawn)
     if not several:
-        return axes.finished(first, every, drawn, band, by_end=True)
-    axes.headline(places, axes.users_of(every, drawn), axes.rules_of(every), band)
+        return axes.finished(first, every, drawn, *band, by_end=True)
+    axes.headline(places, axes.users_of(every, drawn), axes.rules_of(every), *band)
     axes.legend(places[min(3, len(places)) - 1])  # to the right of all in the first row
     return axes.fitted(first)
 
@@ -110,7 +110,9 @@ def over_systems(
     """
     steps = _numbers(list(means))
     low, high = np.array(ends).T if ends else np.full((2, len(means)), np.nan)
-    what = f"{level * 100:g} % interval of each" if np.isfinite(low).any() else "no interval"
+    what = ["no interval"]
+    if np.isfinite(low).any():
+        what = [f"{level * 100:g} % interval of each", *axes.rough_of(results, [name])]
     if steps:
         ax = axes.axes(ax)
         places, y = np.array(steps), np.array([*means.values()])
@@ -128,7 +130,7 @@ def over_systems(
         ordered = sorted(rows, key=lambda row: sign * np.nan_to_num(row[0][1]))
         axes.dots(ax, [(s, mean, a, b, COLOURS[0], False) for (s, mean), a, b in ordered])
         ax.set_xlabel(name)
-    return axes.finished(ax, results, [name], what, high=0.3 * len(means) * (not steps))
+    return axes.finished(ax, results, [name], *what, high=0.3 * len(means) * (not steps))
 
 
 def _numbers(names: Sequence[str]) -> list[float]:
@@ -242,7 +244,8 @@ def precision_recall(
     ax.set(xlabel="recall", ylabel="interpolated precision", ylim=(0, None))
     axes.clean(ax)
     names = [name for _, name in named]
-    return axes.finished(ax, systems.values(), names, axes.interval_of(ax, level))
+    every = systems.values()
+    return axes.finished(ax, every, names, *axes.interval_of(ax, level, every, names))
 
 
 def segments(
@@ -311,7 +314,7 @@ def segments(
     ax.set_xlabel(f"{name}, mean and {level * 100:g} % interval")
     axes.clean(ax, grid="x")
     every = [result for parts in systems.values() for result in parts.values()]
-    return axes.finished(ax, every, ())
+    return axes.finished(ax, every, (), *axes.rough_of(every, [name]))
 
 
 def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
@@ -411,4 +414,5 @@ def sampled(
             axes.line(ax, result, metric, level, axes.style(i, dash), label=text)
     drawn = [one for results in both.values() for one in results.values()]
     axes.over_k(ax, metric, max(len(one[metric]) for one in drawn))
-    return axes.finished(ax, drawn, [metric], axes.interval_of(ax, level), by_end=True)
+    band = axes.interval_of(ax, level, drawn, [metric])
+    return axes.finished(ax, drawn, [metric], *band, by_end=True)

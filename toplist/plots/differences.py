@@ -94,8 +94,11 @@ def _called(pairs: Sequence[tuple[str, str]]) -> list[str]:
     return [f"{short[system]} - {short[baseline]}" for system, baseline in pairs]
 
 
-def band(found: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw a difference over k, its interval at each k and the one for all k, and zero."""
+def band(found: Any, *, told: Sequence[str] = (), ax: Axes | None = None) -> Axes:
+    """Draw a difference over k, its interval at each k and the one for all k, and zero.
+
+    `told` is more for the caption.
+    """
     ax = axes.axes(ax)
     ks = np.arange(1, len(found.difference) + 1)
     share = f"{100 * found.level:.4g} %"
@@ -111,7 +114,8 @@ def band(found: Any, *, ax: Axes | None = None) -> Axes:
     axes.over_k(ax, found.name)
     ax.set_ylabel(axes.lines(f"{_called([found.systems])[0]}, {found.name}@k", 36))
     ax.set_ylim(bottom=1.08 * lowest, auto=None)  # not from 0: differences fall below
-    axes.caption(ax, f"{found.n:,} {found.unit}; sup-t, critical value {found.critical:.2f}")
+    how = f"sup-t, critical value {found.critical:.2f}"
+    axes.caption(ax, f"{found.n:,} {found.unit}", how, *told)
     axes.legend(ax)
     return axes.fitted(ax)
 
