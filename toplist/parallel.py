@@ -12,13 +12,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -122,7 +119,7 @@ def _in_order(calls: Iterable[Callable[[], T]], workers: int, most: int) -> Iter
         pool.shutdown(wait, cancel_futures=True)
 
 
-def _submit(pool: Executor, call: Callable[[], T]) -> Callable[[], T]:
+def _submit(pool: Any, call: Callable[[], T]) -> Callable[[], T]:
     """Start a call in the pool; return how to get its result: here, if no thread can be started."""
     from concurrent.futures import Future
 
@@ -135,7 +132,7 @@ def _submit(pool: Executor, call: Callable[[], T]) -> Callable[[], T]:
     return task.result
 
 
-def _perform(task: Future[T], call: Callable[[], T]) -> None:
+def _perform(task: Any, call: Callable[[], T]) -> None:
     if task.set_running_or_notify_cancel():
         try:
             task.set_result(call())

@@ -69,14 +69,7 @@ from toplist.evaluation.plan import NOTHING_TO_DROP, Plan, plan_of
 from toplist.files.loop import evaluate_part
 from toplist.inputs import columns as cols
 from toplist.inputs.keyed import KeptTruths
-from toplist.inputs.options import (
-    GROUP,
-    SIDES,
-    Options,
-    columns_of,
-    named_in,
-    refuse_composite,
-)
+from toplist.inputs.options import GROUP, SIDES, Options, columns_of, named_in, refuse_composite
 from toplist.inputs.options import Ranks as RanksOfAny
 from toplist.inputs.tables import WITHOUT_GAPS, SideTable
 from toplist.metrics.definitions import Metric

@@ -17,7 +17,7 @@ import numpy as np
 
 from toplist.checks import Ints, about, optional
 from toplist.files.formats import FileFormat, PathLike, named, packed, short
-from toplist.files.text import Choose, Line, TextTables, exact, holds, n_lines
+from toplist.files.text import Line, TextTables, exact, holds, n_lines
 from toplist.inputs.columns import Table
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.lists import offsets_of
@@ -27,16 +27,9 @@ _IDS = {int, str}
 _KINDS = {"large_string": str, "int64": int, "double": float}  # of Arrow
 
 
-def text_tables(
-    path: PathLike,
-    format: FileFormat,
-    choose: Choose,
-    header: Sequence[str] = (),
-    may_be_empty: bool = False,
-) -> TextTables:
-    """Return a text file of any format, being read in tables."""
-    kind = JsonTables if format.name == "jsonl" else TextTables
-    return kind(path, format, choose, header, may_be_empty)
+def text_tables(path: PathLike, format: FileFormat, *how: Any) -> TextTables:
+    """Return a text file of any format, being read in tables, as `TextTables` takes it."""
+    return (JsonTables if format.name == "jsonl" else TextTables)(path, format, *how)
 
 
 class JsonTables(TextTables):

@@ -367,8 +367,11 @@ class Loop:
                 has_list = unpadded(lists, options.padding).lengths > 0
                 known = known | has_list if plan.counts_all else known & has_list
             rows = np.flatnonzero(known)
+            if len(rows) and not known.all():
+                users = replace(lists.users, codes=lists.users.codes[rows])
+                lists = replace(lists.take(rows), users=users)
             if len(rows):
-                add(lists if known.all() else _some(lists, rows), places[rows])
+                add(lists, places[rows])
         absent = np.flatnonzero(without)
         if measured is None:  # a part without lists has the same metrics as others
             measure(alone, nobody(absent[:0]))
@@ -397,11 +400,6 @@ class Loop:
             scored=reduce(operator.add, scored) if scored else None,
             listed=np.concatenate(words) if self.counts_listed else None,
         )
-
-
-def _some(lists: Flat, rows: Ints) -> Flat:
-    """Return some of the lists, with their users."""
-    return replace(lists.take(rows), users=replace(lists.users, codes=lists.users.codes[rows]))
 
 
 def _merged(parts: Sequence[tuple[Hits, Column, Ints]], depth: int, n_users: int) -> Hits:

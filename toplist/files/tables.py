@@ -58,18 +58,17 @@ def write_tables(tables: Mapping[PathLike, Any]) -> None:
 
     Each is in the format of its extension.
     """
-    write_all({path: _content(path, table) for path, table in tables.items()})
-
-
-def _content(path: PathLike, table: Any) -> Content:
-    format = find_format(path, valid=TABLES)
-    if not format.is_text:
-        return partial(pyarrow().parquet.write_table, table)
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=format.delimiter, lineterminator="\n")
-    writer.writerow(table)
-    writer.writerows(zip(*table.values(), strict=True))
-    return out.getvalue()
+    contents: dict[PathLike, Content] = {}
+    for path, table in tables.items():
+        format, out = find_format(path, valid=TABLES), io.StringIO()
+        if not format.is_text:
+            contents[path] = partial(pyarrow().parquet.write_table, table)
+            continue
+        writer = csv.writer(out, delimiter=format.delimiter, lineterminator="\n")
+        writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))
+        contents[path] = out.getvalue()
+    write_all(contents)
 
 
 def write_text(path: PathLike, content: str) -> None:
@@ -148,7 +147,9 @@ def facts(path: PathLike, kind: str) -> Facts:
     columns, wrong = _read(file, wanted)
     ids, rest = columns[key], list(columns)[1:]
     if kind in ("items", "labels") and len(rest) == 1:
-        grouped = _grouped(ids, columns[rest[0]])
+        grouped: dict[str, list[str]] = {}
+        for one, value in zip(ids, columns[rest[0]], strict=True):
+            grouped.setdefault(one, []).extend([value] if value else [])  # "" is none
         return Facts(list(grouped), list(grouped.values()))
     if kind == "ids":
         return Facts(ids, ids)
@@ -193,14 +194,6 @@ def grades_of(path: PathLike) -> Iterator[tuple[str, str, float, Callable[[str],
         if grade is None or not abs(grade) <= LARGEST:
             raise at(f"relevance {cell!r:.60} is not a number{way_out(cell)}")
         yield user, item, float(grade), at
-
-
-def _grouped(keys: list[str], values: list[str]) -> dict[str, list[str]]:
-    """Return the values of each key, without empty ones."""
-    found: dict[str, list[str]] = {}
-    for key, value in zip(keys, values, strict=True):
-        found.setdefault(key, []).extend([value] if value else [])
-    return found
 
 
 # Parquet

@@ -493,7 +493,11 @@ def _of_polars(name: Any, series: Any) -> Cells:
 
 
 def _of_arrow(name: Any, column: Any) -> Cells:
-    pyarrow, column = sys.modules["pyarrow"], _whole(column)
+    pyarrow = sys.modules["pyarrow"]
+    if getattr(column, "num_chunks", 0) == 1:
+        column = column.chunk(0)  # combine_chunks would copy it
+    elif hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
     kind, types = column.type, pyarrow.types
     if types.is_dictionary(kind):
         names, indices = _of_arrow(name, column.dictionary), column.indices
@@ -513,13 +517,6 @@ def _of_arrow(name: Any, column: Any) -> Cells:
     null = np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))
     items = _of_arrow(name, column.flatten())
     return Cells(name, items, kind, offsets=offsets - offsets[0], null=null)
-
-
-def _whole(column: Any) -> Any:
-    """Return a column of Arrow as one array."""
-    if getattr(column, "num_chunks", 0) == 1:
-        return column.chunk(0)  # combine_chunks would copy it
-    return column.combine_chunks() if hasattr(column, "combine_chunks") else column
 
 
 def views_of(column: Any) -> Views:

@@ -29,14 +29,7 @@ from toplist.checks import (
     require,
 )
 from toplist.inputs import columns as cols
-from toplist.inputs.factorize import (
-    Column,
-    Numbering,
-    distinct_ids,
-    numbered,
-    numbered_by,
-    recoded,
-)
+from toplist.inputs.factorize import Column, Numbering, distinct_ids, numbered, numbered_by, recoded
 from toplist.inputs.ids import alone, kinds_of, two_kinds, unpadded
 from toplist.inputs.keyed import check_unique, counts_rows, is_series
 from toplist.inputs.lists import (
@@ -153,28 +146,26 @@ def by_item(given: Any, fact: Fact, name: str = "", key: str = "item_id") -> Fac
         return Facts(items, np.stack(arrays, axis=1), tuple(rest))  # type: ignore[arg-type]
     if is_series(given):
         if counts_rows(given.index) and not fact.dimensions:
-            text = (
+            raise TypeError(
                 f"{name} is a Series that counts its rows: give it by {what}, "
                 f"table.set_index('{key}')[COLUMN], or dict(enumerate({argument})) if its rows are "
                 "the ids 0, 1, 2, ..."
             )
-            raise TypeError(text)
         if not fact.several:
             way = f"; {argument}.groupby(level=0).sum() adds up counts"
             check_unique(given, name, what, way if argument.endswith("counts") else "")
         return Facts(given.index.tolist(), given.tolist(), (), categories(given.dtype))
     if isinstance(given, Mapping):
         return Facts(list(given), list(given.values()))
-    if _is_column(given) and fact.dimensions:
+    if hasattr(given, "to_numpy") and fact.dimensions:  # a column of a table
         given = np.asarray(given)
     listed = fact.dimensions and isinstance(given, (list, tuple, np.ndarray))
     if listed and np.ndim(given) == fact.dimensions:
         return Facts(np.arange(len(given)), given)
-    text = (
+    raise TypeError(
         f"{name} is {described(given)}: give a dict {what} -> {fact.name}, a pandas Series whose "
         f"index has the {what}s, a table of {key} and a column of {fact.name}s{fact.more}"
     )
-    raise TypeError(text)
 
 
 def categories(dtype: Any) -> list[Any] | None:
@@ -198,7 +189,7 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
             return sorted(catalogue)
         except TypeError:
             return list(catalogue)
-    if _is_column(catalogue):
+    if hasattr(catalogue, "to_numpy") and not is_frame(catalogue):  # a column of a table
         catalogue = np.asarray(catalogue)
     if isinstance(catalogue, np.ndarray) and catalogue.ndim == 1 and catalogue.dtype != object:
         return distinct(catalogue)
@@ -216,8 +207,7 @@ def values_of(values: Any, name: str, probabilities: float | None = None) -> tup
     With `probabilities`, the least, they are such.
     """
     facts = by_item(values, NUMBER, name)
-    ids = facts.items
-    numbers = _numbers(facts, name)
+    ids, numbers = facts.items, _numbers(facts, name)
     valid, needed = (numbers >= 0) & (numbers < np.inf), "a finite number of at least 0 is needed"
     if probabilities is not None:
         valid = (numbers >= probabilities) & (numbers <= 1)
@@ -304,11 +294,6 @@ def _numbers(facts: Facts, name: str) -> Floats:
 def plain(item: Any) -> Any:
     """Return an id as Python writes it."""
     return item.item() if isinstance(item, np.generic) else item
-
-
-def _is_column(value: Any) -> bool:
-    """Whether `value` is a column of a table (of pandas or polars, say)."""
-    return hasattr(value, "to_numpy") and not is_frame(value)
 
 
 ONE = (

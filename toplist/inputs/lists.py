@@ -395,7 +395,8 @@ class Flat(Once):
 
     def about(self, error: Exception, user: int, **more: Any) -> Any:
         """Return an error of one user with the side, the user's key or position, and more."""
-        return about(error, side=self.side, user=user_of(self.users, user), **more)
+        key = user if self.users is None else self.users[user]
+        return about(error, side=self.side, user=key, **more)
 
     def user_at(self, place: Any) -> int:
         """Return the row of the user whose id is at a place of all ids."""
@@ -522,11 +523,6 @@ def in_containers(truths: Iterable[Any]) -> list[Any]:
 def name_user(users: Sequence[Any] | None, position: int) -> str:
     """Name a user in a message: by key, or by position."""
     return f"user {position}" if users is None else f"user {users[position]!r}"
-
-
-def user_of(users: Sequence[Any] | None, position: int) -> Any:
-    """Return a user's key, or the position."""
-    return position if users is None else users[position]
 
 
 def first_repeat(values: Iterable[Any]) -> tuple[int, int] | None:

@@ -22,13 +22,7 @@ import numpy as np
 from toplist import kernels
 from toplist.checks import about
 from toplist.inputs.factorize import EXACT, as_integers, by_value, comparable, places_by_id
-from toplist.inputs.lists import (
-    RankedDict,
-    Scored,
-    is_container,
-    is_truth_container,
-    offsets_of,
-)
+from toplist.inputs.lists import RankedDict, Scored, is_container, is_truth_container, offsets_of
 
 # Floats that numpy has no type for: float32 holds every one of them exactly.
 _NARROW = ("bfloat16", "float8")

@@ -116,6 +116,29 @@ class Joining(NamedTuple):
         return found  # type: ignore[no-any-return]
 
 
+class ItemKeyword(NamedTuple):
+    """What is said of a fact of `Items`, and how the command line reads it.
+
+    Attributes
+    ----------
+    give : str
+        What to give, in the error of a metric that needs it.
+    file : {"ids", "counts", "number", "numbers", "labels", "matrix", "items"}
+        What a file has of each item, or user: see `toplist.files.tables.facts`.
+    help : str
+        In the help of the command line.
+    """
+
+    give: str
+    file: str
+    help: str
+
+
+def _fact(give: str, file: str, help: str) -> Any:
+    """Return a row of `Items`."""
+    return field(default=None, metadata=ItemKeyword(give, file, help)._asdict())
+
+
 @dataclass(frozen=True, eq=False)
 class Items(Once):
     """Facts of the items beside the lists, for the metrics that need them.
@@ -167,13 +190,43 @@ class Items(Once):
     0.5
     """
 
-    catalogue: Any = None
-    counts: Any = None
-    features: Any = None
-    labels: Any = None
-    distances: Any = None
-    history: Any = None
-    expected: Any = None
+    catalogue: Any = _fact(
+        give="the number of items, or their ids",
+        file="ids",
+        help="items (CSV, TSV: item_id), for item_coverage and gini",
+    )
+    counts: Any = _fact(
+        give="a dict item -> interactions in the training data, or an array",
+        file="counts",
+        help="item_id and count, or the training data itself, for average_popularity, "
+        "tail_percentage, novelty and popularity_lift",
+    )
+    features: Any = _fact(
+        give="a dict item -> vector, or an array of items x features",
+        file="numbers",
+        help="item_id and numbers, for intra_list_diversity",
+    )
+    labels: Any = _fact(
+        give="a dict item -> label or list of labels, or a table of item_id and label",
+        file="labels",
+        help="item_id and label (several rows of an item: several labels), for calibration, "
+        "exposure_share, hit_share and intra_list_diversity",
+    )
+    distances: Any = _fact(
+        give="a square table with the items as index and columns, or a square array",
+        file="matrix",
+        help="item_id, and a column of numbers for each item, for intra_list_diversity",
+    )
+    history: Any = _fact(
+        give="a dict user -> items, or a table of user_id and item_id",
+        file="items",
+        help="user_id and item_id: the training data, for calibration and popularity_lift",
+    )
+    expected: Any = _fact(
+        give="a dict user -> items that could be expected, or one set of items for everyone",
+        file="items",
+        help="user_id and item_id: what could be expected, for unexpectedness and serendipity",
+    )
     unknown: Unknown = "raise"
 
     def __post_init__(self) -> None:
@@ -192,63 +245,8 @@ class Items(Once):
         return {name: value for name, value in found.items() if value is not None}
 
 
-class ItemKeyword(NamedTuple):
-    """What is said of a fact of `Items`, and how the command line reads it.
-
-    Attributes
-    ----------
-    give : str
-        What to give, in the error of a metric that needs it.
-    file : {"ids", "counts", "number", "numbers", "labels", "matrix", "items"}
-        What a file has of each item, or user: see `toplist.files.tables.facts`.
-    help : str
-        In the help of the command line.
-    """
-
-    give: str
-    file: str
-    help: str
-
-
-ITEMS = {
-    "catalogue": ItemKeyword(
-        give="the number of items, or their ids",
-        file="ids",
-        help="items (CSV, TSV: item_id), for item_coverage and gini",
-    ),
-    "counts": ItemKeyword(
-        give="a dict item -> interactions in the training data, or an array",
-        file="counts",
-        help="item_id and count, or the training data itself, for average_popularity, "
-        "tail_percentage, novelty and popularity_lift",
-    ),
-    "features": ItemKeyword(
-        give="a dict item -> vector, or an array of items x features",
-        file="numbers",
-        help="item_id and numbers, for intra_list_diversity",
-    ),
-    "labels": ItemKeyword(
-        give="a dict item -> label or list of labels, or a table of item_id and label",
-        file="labels",
-        help="item_id and label (several rows of an item: several labels), for calibration, "
-        "exposure_share, hit_share and intra_list_diversity",
-    ),
-    "distances": ItemKeyword(
-        give="a square table with the items as index and columns, or a square array",
-        file="matrix",
-        help="item_id, and a column of numbers for each item, for intra_list_diversity",
-    ),
-    "history": ItemKeyword(
-        give="a dict user -> items, or a table of user_id and item_id",
-        file="items",
-        help="user_id and item_id: the training data, for calibration and popularity_lift",
-    ),
-    "expected": ItemKeyword(
-        give="a dict user -> items that could be expected, or one set of items for everyone",
-        file="items",
-        help="user_id and item_id: what could be expected, for unexpectedness and serendipity",
-    ),
-}
+#: What is said of the facts of `Items`, by name.
+ITEMS = {row.name: ItemKeyword(**row.metadata) for row in fields(Items) if row.metadata}
 
 
 def needs(what: str, keyword: str, of: str = "toplist.Items") -> ValueError:
