@@ -87,8 +87,8 @@ def check_positive_int(value: Any, name: str, least: int = 1) -> int:
     return int(value)
 
 
-def whole(value: Any, least: int = 0) -> int:
-    """Return a whole number from `least` on that 63 bits hold, as a file has it.
+def whole(value: Any) -> int:
+    """Return a whole number from 0 on that 63 bits hold, as a file has it.
 
     Examples
     --------
@@ -97,8 +97,8 @@ def whole(value: Any, least: int = 0) -> int:
         ...
     ValueError: -1 where a whole number from 0 on is needed
     """
-    if type(value) is not int or not least <= value <= LARGEST_INT:
-        raise ValueError(f"{value!r:.40} where a whole number from {least} on is needed")
+    if type(value) is not int or not 0 <= value <= LARGEST_INT:
+        raise ValueError(f"{value!r:.40} where a whole number from 0 on is needed")
     return value
 
 

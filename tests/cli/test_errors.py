@@ -237,7 +237,7 @@ INPUT = [
     ("gate recs.csv bare.npz truth.csv -m ndcg@2 --margin 0.1", "bare.npz: without users"),
     ("across list.json -m ndcg@10", "here 'list.json' has no systems"),
     ("across none.json -m ndcg@10", "across: two data sets are needed, and there is 0"),
-    ("across sets.json -m ndcg@10", "'x' is there twice"),
+    ("across sets.json -m ndcg@10", "the key 'x' twice in an object"),
     ("across ml/base.npz -m recall@1", "give several saved results"),
     ("across ml/base.npz base.npz ./ml/base.npz -m ndcg@2", "both system base of one data set"),
     ("across ml/base.npz ml/new.npz base.npz new.npz -m map@5", "ml: base: 'map@5'"),

@@ -17,6 +17,7 @@ from toplist.comparing.gating import gate
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.testing import UNDECIDED
 from toplist.comparing.tests import Tests
+from toplist.files.jsonl import unique
 from toplist.metrics.conventions import convention_of
 from toplist.metrics.names import canonical, hangs_on_convention
 from toplist.results import describe, markup
@@ -377,22 +378,13 @@ def by_folder(paths: Sequence[str]) -> dict[str, dict[str, str]]:
     return found
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; ValueError for a name that is there twice, of which one is lost."""
-    names = [name for name, _ in pairs]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{twice!r} is there twice: give each a name of its own")
-    return dict(pairs)
-
-
 def table_of(path: str) -> dict[str, dict[str, str]]:
     """Return the files of a table of saved results, found from where it is."""
     table_form = '{"data set": {"system": "file", ...}, ...}'
     way = f"{path}: give several saved results, or a table of them, {table_form}"
     try:
         with open(path, encoding="utf-8") as file:
-            table: Any = json.load(file, object_pairs_hook=_once)
+            table: Any = json.load(file, object_pairs_hook=unique)
     except ValueError as error:
         raise ValueError(f"{way}: it is not read as such: {error}") from None
     folder = os.path.dirname(path)

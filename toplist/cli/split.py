@@ -101,7 +101,16 @@ def run(options: argparse.Namespace) -> str:
         does, them = ("exists", "it") if len(found) == 1 else ("exist", "them")
         raise ValueError(f"{', '.join(found)} {does}: --force replaces {them}")
     try:
-        made = _made(options)
+        way, rules = options.way, options.rules | {"columns": names_of_columns(options)}
+        if "k_core" in rules:
+            k = options.k_core
+            rules["k_core"] = k[0] if len(k) == 1 else tuple(k)
+        if "validation" in rules and way in ("ratio", "last", "held_out_users"):
+            rules["validation"] = number(options.validation)
+        if way:
+            keyword = next((name for name, flag in FLAGS.items() if flag == way), way)
+            rules[keyword] = getattr(options, way)
+        made = WAYS[way](options.log, **rules)
         splits = {str(i): one for i, one in enumerate(made, 1)} if options.windows else {"": made}
         for one in splits.values():
             for part, n in one.report.rows.items():
@@ -124,19 +133,6 @@ def run(options: argparse.Namespace) -> str:
     write_tables(parts)
     reports = "\n\n".join(str(one.report) for one in splits.values())
     return f"{reports}\nwritten: {printable(', '.join(map(str, parts)))}"
-
-
-def _made(options: argparse.Namespace) -> Any:
-    """Split the log as the options say."""
-    way, rules = options.way, options.rules | {"columns": names_of_columns(options)}
-    if "k_core" in rules:
-        rules["k_core"] = options.k_core[0] if len(options.k_core) == 1 else tuple(options.k_core)
-    if "validation" in rules and way in ("ratio", "last", "held_out_users"):
-        rules["validation"] = number(options.validation)
-    if way:
-        keyword = next((name for name, flag in FLAGS.items() if flag == way), way)
-        rules[keyword] = getattr(options, way)
-    return WAYS[way](options.log, **rules)
 
 
 def _remedy(options: argparse.Namespace, made: Split, part: str) -> str:

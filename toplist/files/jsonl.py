@@ -254,8 +254,8 @@ def _type_in_arrow(pa: Any, value: Any) -> Any:
     return {**types, type(None): pa.null}[type(value)]()
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object; ValueError for a key that is there twice."""
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; ValueError for a key that is there twice, of which one is lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
@@ -269,4 +269,4 @@ def _constant(name: str) -> NoReturn:
 
 _BLANKS = " \t\n\r"
 _PLAIN = json.JSONDecoder(parse_constant=_constant)  # a key twice is not seen
-_JSON = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
+_JSON = json.JSONDecoder(object_pairs_hook=unique, parse_constant=_constant)

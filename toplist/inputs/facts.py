@@ -174,14 +174,14 @@ def categories(dtype: Any) -> list[Any] | None:
     return list(dtype.categories) if ordered and hasattr(dtype, "categories") else None
 
 
-def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
+def ids_of(catalogue: Any) -> Any:
     """Return the ids of a catalogue, in an order that does not change between processes.
 
     A number n means the ids 0..n-1, which stay a range; else an array, list, tuple, range, set,
     mapping (its keys), or a column of a table. An id that is there twice counts once.
     """
     if isinstance(catalogue, (int, np.integer, np.bool_)):
-        return range(check_positive_int(catalogue, name))
+        return range(check_positive_int(catalogue, "catalogue"))
     if isinstance(catalogue, range):
         return catalogue if catalogue == range(len(catalogue)) else np.asarray(catalogue)
     if isinstance(catalogue, Set):
@@ -196,7 +196,7 @@ def ids_of(catalogue: Any, name: str = "catalogue") -> Any:
     if isinstance(catalogue, (list, tuple, Mapping)) or np.ndim(catalogue) == 1:
         return list(dict.fromkeys(catalogue))
     raise TypeError(
-        f"{name} is {described(catalogue)}: give the number of items (ids 0..n-1), or their ids "
+        f"catalogue is {described(catalogue)}: give the number of items (ids 0..n-1), or their ids "
         "in a list, a set or a 1-D array"
     )
 
