@@ -27,7 +27,7 @@ MAC = r": lines end in \r alone: write line ends as \n or \r\n"
 TWICE = "user 'u' ... item 'a' "
 NO_ORDER = (
     ":1: no column 'rank' or 'score', columns={'ranks': {'rank': 'NAME'}} or columns={'ranks': "
-    "{'score': 'NAME'}} names another, order='file' takes the items in the order of the file (is t"
+    "{'score': 'NAME'}} names another, toplist.Ranks(path, order='file') takes the items in the or"
 )
 LONG = "x" * 100_000
 WIDE = 2**63

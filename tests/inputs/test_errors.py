@@ -281,7 +281,7 @@ USERS = [
     (Table(LONG), TRUTH, {"users": ["ann"]}, "users= names the rows of lists by position ... tabl"),
     (THREE, lambda: pandas().Series([1, 4, 9], index=KEYS), {},
      "ground_truths is a Series with keys of its own, like 'ann', but ranks is by position: give "
-     "ground_truths.to_numpy()  ...  users=ground_truths.index to name them"),
+     "ground_truths.to_numpy()  ...  toplist.Ranks(ranks, users=ground_truths.index) to name them"),
     *((dict(zip([1, 2, 3], THREE, strict=True)), lambda one=one: pandas().Series(one), {},
        "ground_truths is a Series that counts its rows, but")
       for one in ([1, 4, 9], [[1], [4], [9], [7]])),

@@ -101,7 +101,10 @@ REFUSED = [
     *(
         (lambda gains=gains: graded("ndcg", gains=gains), words)
         for gains, words in (
-            ({1: 1}, "user 'q', item 'c': grade 2 has no gain; add it, gains={2: ...}"),
+            (
+                {1: 1},
+                "item 'c': grade 2 has no gain; add it, convention.replace(gains={2: ...})",
+            ),
             ({1: 2, 2: 1}, "a higher grade must not have a lower gain"),
             ({}, "give 'linear', 'exponential', or {grade: gain}"),
             ({1: "a"}, "give 'linear', 'exponential', or {grade: gain}"),

@@ -241,7 +241,7 @@ def beside(ranks: Any, truths: Any) -> tuple[Any, Any]:
             raise TypeError(
                 f"{name} is a Series with keys of its own, like {key!r}, but {other} is by "
                 f"position: give {name}.to_numpy() if its rows are in the order of {other}, and "
-                f"users={name}.index to name them"
+                f"toplist.Ranks(ranks, users={name}.index) to name them"
             )
     return sides["ranks"], sides["ground_truths"]
 

@@ -223,7 +223,7 @@ class SideTable:
             line = f"{melted}.dropna().astype({{'rank': int}})"
             ways += f", and columns of ranks become rows by {line}"
         if self.in_file is not None and "rank" in wanted:
-            ways += ", order='file' takes the items in the order of the file"
+            ways += ", toplist.Ranks(path, order='file') takes the items in the order of the file"
         if "rank" in wanted:
             ways += " (is this the ground truth?)"
         either = len(absent) if len(wanted) > 1 else 0

@@ -209,10 +209,10 @@ def apply(truth: Flat, grading: Grading) -> tuple[Flat, Flat]:
         grade = f"{grades[at]:g}"
         words = f"grade {grade} is too large: {bound}"
         if np.isnan(gains[at]):
-            words = f"grade {grade} has no gain; add it, gains={{{grade}: ...}}"
+            words = f"grade {grade} has no gain; add it, convention.replace(gains={{{grade}: ...}})"
         elif grading.gains == "exponential":
-            words = f"2^grade of grade {grade} is too large a gain: {bound}; gains='linear' takes "
-            words += "the grade"
+            words = f"2^grade of grade {grade} is too large a gain: {bound}; "
+            words += "convention.replace(gains='linear') takes the grade"
         raise _refused(truth, at, f": {words}")
     kept = grades > 0 if least is None else grades >= least
     if kept.all():
