@@ -21,7 +21,7 @@ from toplist.comparing.tests import Tests
 from toplist.comparing.views import SEED, HasViews, Mover, Movers, extremes
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Names
-from toplist.plots import charts, differences
+from toplist.plots import differences
 from toplist.plots.axes import Axes
 from toplist.results.means import in_line
 from toplist.results.result import TopKResult
@@ -291,7 +291,7 @@ class Comparison(HasViews):
         means = {system: self._mean(system, metric) for system in self.systems}
         ends = [one.interval(metric, level) for one in self.results.values() if not self.runs]
         every = self.results.values()
-        return charts.over_systems(metric, means, ends, every, level=level, ax=ax)
+        return plots.over_systems(metric, means, ends, every, level=level, ax=ax)
 
     def movers(
         self,

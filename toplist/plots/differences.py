@@ -6,15 +6,12 @@ They take what `toplist.comparing` returns by its attributes, and know nothing e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from toplist.plots import axes
-from toplist.plots.axes import COLOURS, GREY
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from toplist.plots.axes import COLOURS, GREY, Axes
 
 # Inches for each line of a forest, and for what is around it.
 LINE, AROUND = 0.28, 1.1
