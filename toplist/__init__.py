@@ -104,7 +104,7 @@ if _typing.TYPE_CHECKING:
     from toplist.comparing.comparison import compare
     from toplist.comparing.datasets import across
     from toplist.comparing.gating import gate
-    from toplist.reporting.page import report
+    from toplist.reporting import report
     from toplist.reporting.showing import show
 
 __version__ = "0.4.0.dev0"
@@ -139,7 +139,7 @@ _LATER = (
         "compare": "comparing.comparison",
         "gate": "comparing.gating",
         "show": "reporting.showing",
-        "report": "reporting.page",
+        "report": "reporting",
     }
 )
 

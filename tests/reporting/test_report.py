@@ -592,7 +592,7 @@ def test_more_users_than_are_looked_at_are_drawn(page, plain, monkeypatch):
 
 
 def test_a_page_that_is_too_large_is_refused_and_nothing_is_written(page, tmp_path, monkeypatch):
-    monkeypatch.setattr("toplist.reporting.page.LARGEST", 50_000)
+    monkeypatch.setattr("toplist.reporting.LARGEST", 50_000)
     with pytest.raises(ValueError, match=r"the page would have 0\.\d MB, more than .*--users"):
         page(*systems())
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from toplist import audit, files
+from toplist import audit, files, reporting
 from toplist.audit import annotating, by_user, conformance
 from toplist.checks import check_positive_int, printable
 from toplist.cli import options as cli
@@ -27,7 +27,6 @@ from toplist.metrics.conventions import CONVENTIONS, SYNONYMS, Convention, conve
 from toplist.metrics.definitions import METRICS, Metric, with_parameters
 from toplist.metrics.names import parse
 from toplist.metrics.properties import GAIN_WORDS, SCORED, SYMBOLS, WEIGHT_WORDS, formula, is_scored
-from toplist.reporting import page
 from toplist.reporting.sections import USERS
 from toplist.reporting.showing import METRICS as USUAL
 from toplist.reporting.showing import WIDTH, of_file, show
@@ -125,7 +124,7 @@ def run_report(options: argparse.Namespace) -> cli.Output:
           --primary ndcg@20 --titles items.csv:title --segments users.csv:country
       toplist report knn.csv ease.csv truth.csv --pseudonyms -o report.html
     """
-    page.need_jinja2()
+    reporting.need_jinja2()
     results = reading.evaluated(options)
     first = next(iter(results))
     by = reading.of_users(results[first], reading.labels(options, "segments"))
@@ -152,7 +151,7 @@ def run_report(options: argparse.Namespace) -> cli.Output:
     about |= {name: getattr(options, name) for name in ("stamp", "depth")}
     about |= {name: reading.labels(options, name).get for name in ("titles", "user_titles")}
     try:
-        text = page.written(results, lists, truth, how, **about)
+        text = reporting.written(results, lists, truth, how, **about)
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
     notes = [reading.ranked_truth(options)]
