@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +45,6 @@ from toplist.metrics.names import parse
 from toplist.metrics.properties import formula
 from toplist.results.means import merge as merged
 from toplist.results.result import TopKResult
-
-if TYPE_CHECKING:
-    from toplist.beyond.results import ListResult
 
 
 def in_memory(
@@ -132,8 +129,8 @@ def result_of_lists(
     ranks: Any,
     hits: Hits | None = None,
     longest: int | None = None,
-) -> ListResult | None:
-    """Evaluate metrics of the lists themselves, where some are asked for.
+) -> Any:
+    """Return the `ListResult` of metrics of the lists themselves; None where none is asked for.
 
     `longest` is the length of the longest list, which they are read to where a metric has no k;
     without it the lists are a part of all.

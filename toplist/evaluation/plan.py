@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +24,6 @@ from toplist.metrics.names import Metrics, of_trec_eval, parse
 from toplist.metrics.properties import SCORED, is_scored, weighed
 from toplist.results.result import TopKResult
 from toplist.results.terms import Entry, Terms
-
-if TYPE_CHECKING:
-    from toplist.beyond.results import ListResult
 
 NO_MISS = (
     "bpref needs judged items that are not relevant, and no ground truth has one: give those with "
@@ -82,8 +79,8 @@ class Plan:
         found = {m.name: lacks(m, hits) for m in metrics if isinstance(m, Metric)}
         return {name: words and (before or found)[name] for name, words in found.items()}
 
-    def result(self, hits: Hits, lists: ListResult | None = None) -> TopKResult:
-        """Evaluate hits; `lists` are the metrics of the lists themselves."""
+    def result(self, hits: Hits, lists: Any = None) -> TopKResult:
+        """Evaluate hits; `lists` are the `ListResult` of metrics of the lists themselves."""
         entries = tuple(replace(one, metric=settled(one.metric, hits)) for one in self.entries)
         found = replace(self, entries=entries).part(hits, max(hits.longest, 1))
         return replace(found, terms=found.terms.with_depth(hits.k, hits.longest), lists=lists)
