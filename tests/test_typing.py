@@ -49,7 +49,6 @@ LITERALS = {
         (conventions.ConventionName, [*toplist.CONVENTIONS, *conventions.SYNONYMS]),
         (beyond_accuracy.ListMetricName, beyond_accuracy.LIST_METRICS),
         (formats.FormatName, formats.FORMATS),
-        (formats.TextFormatName, [one.name for one in formats.ALL if one.is_text]),
         (names.Name, [*toplist.METRICS, *beyond_accuracy.LIST_METRICS]),
         (names.NameAtK, [f"{name}@{k}" for name in DEFAULT_METRICS for k in COMMON_K]),
     ],

@@ -148,7 +148,7 @@ if TYPE_CHECKING:
         tl.loo.holdout([], 0.2, short="keep")  # type: ignore[arg-type]
         tl.scores.ndcg([], relevance=[], ties="mean")  # type: ignore[arg-type]
         tl.pointwise.gauc([], [], weights="clicks")  # type: ignore[arg-type]
-        tl.files.read_ranks("a.csv", format="parquet")  # type: ignore[arg-type]
+        tl.files.read_ranks("a.csv", format="xml")  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from shared_inputs import frame_of
 
 import toplist as tl
 from toplist import audit
@@ -111,6 +112,10 @@ def test_check_on_the_command_line(cli):
     assert cli("check", "recs.csv", "truth.csv", "--strict")[0] == 0
     status, _, err = cli("check", "recs.csv", "truth.csv", "--train", "none.csv")
     assert status == 1 and "none.csv: No such file" in err
+    columns = {"user_id": ["1", "1", "2"], "item_id": ["a", "b", "a"], "rank": [1, 2, 1]}
+    pytest.importorskip("pyarrow.parquet").write_table(frame_of("pyarrow", columns), "recs.parquet")
+    of_parquet = cli("check", "recs.parquet", "truth.csv", "-k", "2")
+    assert of_parquet == cli("check", "recs.csv", "truth.csv", "-k", "2")
 
 
 def test_lists_of_nothing_but_relevant_items_are_found():

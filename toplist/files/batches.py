@@ -30,7 +30,6 @@ from toplist.files.formats import (
     FormatName,
     Id,
     PathLike,
-    TextFormatName,
     find_format,
     named,
     refused,
@@ -487,7 +486,7 @@ def stream_of_batches(given: Any, side: str, options: Options, is_part: bool) ->
 def read_ranks(
     path: PathLike,
     *,
-    format: TextFormatName | None = None,
+    format: FormatName | None = None,
     columns: ColumnNames = None,
     order: Order | None = None,
     ties: Ties | None = None,
@@ -497,9 +496,9 @@ def read_ranks(
     A rank, 1..n for each user, decides the order; without one the score, descending, ties in
     file order (in a TREC run by document id, descending) or, with ``ties`` of "order", "item" or
     "item_desc", in file order or by item id. ``order="file"`` keeps the order of the file.
-    ``format`` is csv, tsv, jsonl or trec, by default what the extension says; ``columns`` gives the
-    file's own names of ``user_id``, ``item_id``, ``rank`` and ``score`` (TREC columns have none). A
-    packed file (gzip) is unpacked.
+    ``format`` is csv, tsv, jsonl, trec or parquet, by default what the extension says; ``columns``
+    gives the file's own names of ``user_id``, ``item_id``, ``rank`` and ``score`` (TREC columns
+    have none). A packed file (gzip) is unpacked.
 
     Examples
     --------
@@ -517,7 +516,7 @@ def read_ranks(
 
 
 def read_truths(
-    path: PathLike, *, format: TextFormatName | None = None, columns: ColumnNames = None
+    path: PathLike, *, format: FormatName | None = None, columns: ColumnNames = None
 ) -> dict[Id, set[Id]] | dict[Id, dict[Id, float]] | Groups:
     r"""Read the relevant items of every user; users as they first appear.
 
@@ -557,9 +556,7 @@ def read_truths(
 
 
 def _lists(source: Source) -> Iterator[tuple[Id, list[Id], list[float] | None]]:
-    """Yield each user of a file of text, the items in order, and the grades."""
-    if not source.format.is_text:
-        raise ValueError(f"{source.path}: Parquet is read by top_k_eval, or with pyarrow")
+    """Yield each user of a file, the items in order, and the grades."""
     found = source.whole((Texts(), Texts()))
     users, items = found.users.decoded(found.users.codes), found.items.decoded(found.items.codes)
     grades = None if found.grades is None else found.grades.tolist()

@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +33,6 @@ from toplist.results.saved import PathLike as PathLike
 ColumnNames = Mapping[str, str] | None  # the file's own names of user_id, item_id, ...
 Id = str | int
 
-TextFormatName = Literal["csv", "tsv", "jsonl", "trec"]
 E = TypeVar("E", bound=Exception)
 
 LONGEST = 1600  # characters of a message, after the name of its file
