@@ -507,7 +507,7 @@ def made_curves(n_systems: int) -> Callable[[int, int], np.ndarray]:
 
 def bands(n: int, n_systems: int, n_threads: int) -> Works:
     """Return one pass over curves of users, then a band of each system; MaxT over all if many."""
-    from toplist.stats.estimates import Sums
+    from toplist.stats import Sums
     from toplist.stats.simultaneous import band, maxt_t
 
     fill = made_curves(n_systems)
@@ -532,7 +532,7 @@ def bootstraps(n: int) -> Works:
 
 def t_tests(n: int) -> Works:
     """Return the t tests of 12 metrics and 4 comparisons."""
-    from toplist.stats.estimates import difference
+    from toplist.stats import difference
 
     zero, every = np.zeros(n), [*differences(n)] * 12
     return beside(lambda: [difference(d, zero) for d in every], 48 * n)

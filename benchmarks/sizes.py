@@ -45,10 +45,9 @@ from environments import options_of, table_of
 
 import toplist as tl
 from toplist import files
-from toplist.stats import datasets
+from toplist.stats import Difference, datasets, difference, estimate, runs
 from toplist.stats.datasets import welch
 from toplist.stats.distributions import f_sf, normal_sf, t_sf
-from toplist.stats.estimates import Difference, difference, estimate, runs
 from toplist.stats.planning import not_worse, ppi
 from toplist.stats.simultaneous import maxt_t, tukey
 from toplist.stats.units import Units

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
+from toplist.stats import Sums, difference
 from toplist.stats import randomization as draws
-from toplist.stats.estimates import Sums, difference
 from toplist.stats.units import Units, snap
 
 

@@ -30,7 +30,7 @@ from toplist.inputs.options import Duplicates, FormatName, Keep, Order, Unjudged
 from toplist.metrics.conventions import Aggregate, ConventionName, Missing, Relevant, Ties
 from toplist.metrics.definitions import Empty, Gains
 from toplist.metrics.names import Metrics, Name, NameAtK
-from toplist.stats.estimates import RunsAre
+from toplist.stats import RunsAre
 from toplist.stats.units import Alternative
 
 __all__ = [

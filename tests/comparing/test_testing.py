@@ -10,8 +10,7 @@ from systems import TRUTH, N, compared, results, segment, system
 
 import toplist as tl
 from toplist.comparing.contrasts import METHODS
-from toplist.stats import planning
-from toplist.stats.estimates import CAUTIONS
+from toplist.stats import CAUTIONS, planning
 
 AS_TESTED = ("p", "low", "high", "difference", "statistic")
 

@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from toplist.stats import datasets
+from toplist.stats import datasets, difference
 from toplist.stats.datasets import welch
 from toplist.stats.distributions import chi2_sf
-from toplist.stats.estimates import difference
 from toplist.stats.units import Units
 
 # AUC of C4.5, with m, with cf, with both (Demšar 2006, table 6), voting untied as its ranks are.

@@ -5,10 +5,9 @@ import math
 import pytest
 from paired_data import paired
 
-from toplist.stats import datasets, planning
+from toplist.stats import Sums, datasets, planning, ratio, runs
 from toplist.stats import randomization as draws
 from toplist.stats.distributions import probability
-from toplist.stats.estimates import Sums, ratio, runs
 from toplist.stats.planning import ppi
 from toplist.stats.simultaneous import adjust
 from toplist.stats.units import Units

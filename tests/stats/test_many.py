@@ -13,10 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from paired_data import SIDES, data_sets, estimated, paired, patterns
 
+from toplist.stats import difference, simultaneous
 from toplist.stats import randomization as draws
-from toplist.stats import simultaneous
 from toplist.stats.distributions import range_ppf, t_ppf
-from toplist.stats.estimates import difference
 from toplist.stats.randomization import best_of_many
 from toplist.stats.simultaneous import adjust, band, maxt_flips, maxt_t
 from toplist.stats.units import Units, snap
@@ -151,7 +150,7 @@ def test_the_direction_changes_no_bit_either():
 
 OF_BLAS = """
 import numpy as np
-from toplist.stats.estimates import Sums
+from toplist.stats import Sums
 from toplist.stats.simultaneous import band
 sums = Sums.of(np.random.default_rng(0).normal(size=(1500, 66)))
 found = sums.cross.tobytes().hex(), repr(band(sums.estimate, n_resamples=999))

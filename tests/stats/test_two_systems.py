@@ -24,9 +24,9 @@ from paired_data import (
 )
 
 from toplist.kernels.chance import studentised_means, studentised_ratios
+from toplist.stats import Sums, estimate, ratio, runs
 from toplist.stats import randomization as draws
 from toplist.stats.distributions import t_ppf
-from toplist.stats.estimates import Sums, estimate, ratio, runs
 from toplist.stats.simultaneous import band, maxt_flips, maxt_t
 from toplist.stats.systems import SIGNS, TURNED, difference_of, merged, sums_of
 from toplist.stats.units import Units, snap

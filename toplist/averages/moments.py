@@ -298,7 +298,7 @@ def of_rows(
 
         error² = Σ_c (Σ_{i in c} w_i (x_i - D y_i))² / (1 - π_c) / (Σ w y)²
 
-    with y = 1 but for ratios of sums; π_c is the share of the weights (`stats.estimates`).
+    with y = 1 but for ratios of sums; π_c is the share of the weights (`toplist.stats`).
     Rows are filled block by block in the order of their clusters: no array has all rows and k's.
 
     Parameters
@@ -358,7 +358,7 @@ def of_values(values: Floats, weights: Floats | None, clusters: Ints | None) -> 
     >>> found.error.round(4), found.df.round(4), found.skew.round(4)
     (array([0.0558]), array([1.6667]), array([0.2276]))
     """
-    from toplist.stats.estimates import estimate
+    from toplist.stats import estimate
     from toplist.stats.units import Units
 
     found, n = [], len(values)

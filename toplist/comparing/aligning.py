@@ -33,7 +33,7 @@ from toplist.matching.hits import Hits
 from toplist.metrics.definitions import Metric
 from toplist.results import describe
 from toplist.results.result import TopKResult
-from toplist.stats.estimates import Sums
+from toplist.stats import Sums
 from toplist.stats.units import Units, numbered, snap, weights_of
 
 Results = Mapping[str, TopKResult]

@@ -26,7 +26,7 @@ from toplist.plots.axes import Axes
 from toplist.results.means import in_line
 from toplist.results.result import TopKResult
 from toplist.results.tables import LOOK, Cell, Look, Page, Table
-from toplist.stats.estimates import RUNS, RunsAre
+from toplist.stats import RUNS, RunsAre
 from toplist.stats.planning import check_margin
 from toplist.stats.simultaneous import Correction
 from toplist.stats.units import snap

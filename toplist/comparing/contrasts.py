@@ -10,8 +10,7 @@ from typing import Any, Literal, TypeVar, get_args
 
 from toplist.checks import USERS, choice, prefixed, readable
 from toplist.results.tables import probability
-from toplist.stats import planning, randomization
-from toplist.stats.estimates import RUNS, RunsAre
+from toplist.stats import RUNS, RunsAre, planning, randomization
 from toplist.stats.units import Alternative
 
 TestMethod = Literal["t", "randomization", "bootstrap", "wilcoxon", "sign"]

@@ -28,10 +28,9 @@ from toplist.plots.axes import Axes
 from toplist.results.describe import averaging, json_number
 from toplist.results.markup import Display
 from toplist.results.tables import LOOK, Cell, Grid, Look, Page, Table, probability
+from toplist.stats import TTest, difference, randomization
 from toplist.stats import datasets as statistics
-from toplist.stats import randomization
 from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability
-from toplist.stats.estimates import TTest, difference
 
 # What is done with a system that has no result in some data set.
 MissingSystem = Literal["error", "last"]

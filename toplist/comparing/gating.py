@@ -20,8 +20,8 @@ from toplist.results.markup import Display
 from toplist.results.result import TopKResult
 from toplist.results.segments import NO_LABEL, label_text, rows_by_label
 from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table
+from toplist.stats import FEW, difference
 from toplist.stats.distributions import normal_ppf, probability
-from toplist.stats.estimates import FEW, difference
 from toplist.stats.planning import Verdict, check_margin, n_to_decide, not_worse, unseen_beside
 from toplist.stats.simultaneous import adjust
 from toplist.stats.units import Units, over

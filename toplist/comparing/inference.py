@@ -101,7 +101,8 @@ from toplist.inputs import columns as cols
 from toplist.inputs.keyed import counts_rows, is_series, keys_of
 from toplist.inputs.lists import first_repeat, is_frame, name_user
 from toplist.inputs.objects import to_builtin
-from toplist.stats import estimates
+from toplist.stats import RunsAre, Sums, TTest
+from toplist.stats import ratio as difference_of_ratios
 from toplist.stats.datasets import (
     borda,
     friedman,
@@ -112,7 +113,6 @@ from toplist.stats.datasets import (
     resampled,
 )
 from toplist.stats.distributions import f_sf, range_sf, t_ppf, t_sf
-from toplist.stats.estimates import RunsAre, Sums, TTest
 from toplist.stats.planning import check_margin, detectable, n_needed, power, ppi
 from toplist.stats.simultaneous import Correction, adjust
 from toplist.stats.units import Alternative, Units, numbered, snap, weights_of
@@ -362,7 +362,7 @@ def ratio(
     parts = [(side, part) for side in sides for part in ("numerators", "divisors")]
     given = read(dict(zip(parts, (*system, *baseline), strict=True))).found
     x_a, y_a, x_b, y_b = given.values()
-    return estimates.ratio(x_a, y_a, x_b, y_b, alternative=alternative, level=level)
+    return difference_of_ratios(x_a, y_a, x_b, y_b, alternative=alternative, level=level)
 
 
 def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) -> Tests:

@@ -25,9 +25,17 @@ from toplist.inputs.texts import hashes_of
 from toplist.results.held import PER_USER
 from toplist.results.result import TopKResult
 from toplist.results.terms import Terms
-from toplist.stats import estimates, planning, randomization, simultaneous
+from toplist.stats import (
+    Difference,
+    Sums,
+    difference,
+    estimate,
+    planning,
+    randomization,
+    runs,
+    simultaneous,
+)
 from toplist.stats.distributions import Parts
-from toplist.stats.estimates import Difference, Sums
 from toplist.stats.simultaneous import MaxT, adjust
 from toplist.stats.systems import MOST, USERS_AT_A_TIME, MomentLayout, PairedMoments, difference_of
 from toplist.stats.units import FEW_DF, Units, snap
@@ -189,14 +197,14 @@ class Rows:
     def difference(self, system: str, baseline: str, name: str, plan: TestPlan) -> Difference:
         """Return the difference of two systems in a measure."""
         both = self.values(system, name), self.values(baseline, name)
-        return estimates.difference(*both, self.units, **plan.sided)
+        return difference(*both, self.units, **plan.sided)
 
     def contrast(self, system: str, baseline: str, name: str, plan: TestPlan) -> Contrast:
         """Return a comparison as the plan asks for it."""
         column = system, baseline, name
         both = self.values(system, name), self.values(baseline, name)
         if plan.runs is not None:
-            found = estimates.runs(*both, plan.runs, self.units, **plan.sided)
+            found = runs(*both, plan.runs, self.units, **plan.sided)
             trained = contrast_of(column, found.trained, plan)
             row = contrast_of(column, found.anew, plan, found.parts)
             return replace(row, error_users=trained.error, p_users=trained.p)
@@ -218,7 +226,7 @@ class Rows:
         options = plan.drawn | plan.sided
         if plan.method == "randomization":
             return simultaneous.maxt_flips(d, self.units, **options)
-        found = estimates.estimate(d, self.units, n_threads=plan.n_threads)
+        found = estimate(d, self.units, n_threads=plan.n_threads)
         return simultaneous.maxt_t(found, **options)
 
     def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> dict[str, Any]:

@@ -29,8 +29,8 @@ from toplist.results.result import TopKResult
 from toplist.results.segments import ON_SPARK, WHOSE, ByLabel, Segments, label_text
 from toplist.results.segments import by as split_by
 from toplist.results.tables import LOOK, Cell, Look, Page, Table
+from toplist.stats import FEW, difference
 from toplist.stats.datasets import welch
-from toplist.stats.estimates import FEW, difference
 from toplist.stats.simultaneous import Correction, adjust
 
 if TYPE_CHECKING:

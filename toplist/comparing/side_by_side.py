@@ -24,7 +24,7 @@ from toplist.results.markup import Display
 from toplist.results.result import TopKResult
 from toplist.results.tables import LOOK, Cell, Look
 from toplist.results.terms import chosen
-from toplist.stats.estimates import RunsAre
+from toplist.stats import RunsAre
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -26,8 +26,7 @@ from toplist.plots.axes import Axes
 from toplist.results.markup import Display
 from toplist.results.segments import NO_LABEL
 from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table, probability
-from toplist.stats import planning
-from toplist.stats.estimates import CAUTIONS, FEW
+from toplist.stats import CAUTIONS, FEW, planning
 from toplist.stats.units import Alternative
 
 CORRECTED = {

@@ -21,8 +21,16 @@ from toplist.plots import axes, differences
 from toplist.plots.axes import Axes
 from toplist.results.markup import Display
 from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table, shortened
-from toplist.stats import planning, randomization, simultaneous
-from toplist.stats.estimates import FEW, Difference, Sums, cautions, difference
+from toplist.stats import (
+    FEW,
+    Difference,
+    Sums,
+    cautions,
+    difference,
+    planning,
+    randomization,
+    simultaneous,
+)
 from toplist.stats.units import snap
 
 # The k's of a band that are printed, as far as there are any.

@@ -248,7 +248,7 @@ class Means(Held):
         >>> round(tl.top_k_eval(few, k=10, metrics="mrr").skewed("mrr@10"), 1)
         4.3
         """
-        from toplist.stats.estimates import SKEWED
+        from toplist.stats import SKEWED
 
         metric, k = self._find(name)
         if k is None or self.interval_kind(metric.name) == "Wilson":

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from toplist import kernels, parallel
 from toplist.checks import Bools, Floats, choice, doubles, readable
+from toplist.stats import TTest, difference, t_test
 from toplist.stats.distributions import chi2_sf, f_sf, probability, range_ppf, range_sf
-from toplist.stats.estimates import TTest, difference, t_test
 from toplist.stats.randomization import DRAWS, How
 from toplist.stats.simultaneous import adjust
 from toplist.stats.units import TIE, Units, over, snap

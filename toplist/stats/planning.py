@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist.checks import Floats, Ints, distinct, readable
+from toplist.stats import FEW, Difference, difference
 from toplist.stats import distributions as dist
 from toplist.stats.distributions import Parts, normal_ppf, probability, t_ppf, t_sf
-from toplist.stats.estimates import FEW, Difference, difference
 from toplist.stats.units import TIE, Units, checked, numbered, over, pair, snap
 
 Verdict = Literal["not worse", "worse", "undecided"]
@@ -419,7 +419,7 @@ def ppi(
     as much, or on another scale: the n values with both labels correct it. One that goes with
     people in nothing gets λ = 0, and the mean of people alone is left.
 
-    Of values in clusters, the error is that of sums over clusters (CR2, `stats.estimates`), which
+    Of values in clusters, the error is that of sums over clusters (CR2, `toplist.stats`), which
     may have values of both kinds; λ is then the one with the smallest such error.
 
     The n values must be a random sample of all. The interval is normal: it covered 93, 94 and 95 %

@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Floats, check_positive_int
+from toplist.stats import estimate, t_test
 from toplist.stats.distributions import binomial_sf, normal_sf
-from toplist.stats.estimates import estimate, t_test
 from toplist.stats.units import TIE, Units, checked, over, p_of, pair, snap
 
 FLIPS = 10_000

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike
 
 from toplist import parallel
 from toplist.checks import Floats, Ints, choice
+from toplist.stats import Difference, Estimate
 from toplist.stats import randomization as draws
 from toplist.stats.distributions import probability, range_ppf, range_sf, t_ppf, t_sf
-from toplist.stats.estimates import Difference, Estimate
 from toplist.stats.randomization import How, share, sided_of
 from toplist.stats.units import TIE, Units, over, p_of, product
 
@@ -129,7 +129,7 @@ def maxt_t(found: Estimate, **options: Any) -> MaxT:
 
     Examples
     --------
-    >>> from toplist.stats.estimates import Sums
+    >>> from toplist.stats import Sums
     >>> d = np.random.default_rng(0).normal([0.2, 0.1], 1.0, (100, 2))
     >>> both = maxt_t(Sums.of(d).estimate)
     >>> both.p.round(3), both.step_down.round(2)
@@ -238,7 +238,7 @@ def band(found: Estimate, **options: Any) -> BandValues:
 
     Examples
     --------
-    >>> from toplist.stats.estimates import Sums
+    >>> from toplist.stats import Sums
     >>> d = np.random.default_rng(0).normal(0.5, 1.0, (100, 5)).cumsum(axis=1)
     >>> found = band(Sums.of(d).estimate)
     >>> found.difference.round(1), round(found.critical, 1)
@@ -285,7 +285,7 @@ def tukey(pairs: Sequence[Difference], level: float = 0.95) -> list[Difference]:
     Examples
     --------
     >>> from itertools import combinations
-    >>> from toplist.stats.estimates import difference
+    >>> from toplist.stats import difference
     >>> values = (np.random.default_rng(0).random((50, 3)) + [0.0, 0.0, 0.3]).T
     >>> found = tukey([difference(a, b) for a, b in combinations(values, 2)])
     >>> [round(one.p, 3) for one in found], found[0].df

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 
 from toplist.checks import Floats, cached
-from toplist.stats.estimates import Difference, Sums, cautions, described
+from toplist.stats import Difference, Sums, cautions, described
 from toplist.stats.units import TIE, snap
 
 # Users whose values are in memory at a time.
@@ -43,7 +43,7 @@ def sums_of(a: Floats, b: Floats) -> Floats:
 
 
 def difference_of(pair: Floats, alternative: str = "two-sided", level: float = 0.95) -> Difference:
-    """Return what `estimates.difference` does of the values, from the `FIELDS` of a pair.
+    """Return what `toplist.stats.difference` does of the values, from the `FIELDS` of a pair.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """What is drawn or flipped as one, `Units`; numbers that are equal but for rounding.
 
 Units are rows, or clusters of rows, with weights. Of each, `pulls` says what it adds to the error
-of a mean or a ratio (`stats.estimates`).
+of a mean or a ratio (`toplist.stats`).
 """
 
 from __future__ import annotations
