@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels
-from toplist.averages.histograms import Histograms, spread_of_first, sums_of
+from toplist.averages import Histograms, spread_of_first, sums_of
 from toplist.checks import LARGEST_INT, choice, is_missing
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols

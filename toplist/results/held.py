@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages import per_user
-from toplist.averages.histograms import Histograms
+from toplist.averages import Histograms, per_user
 from toplist.checks import Bools, Floats, Ints, cached
 from toplist.matching.about import Fingerprint, Unmatched
 from toplist.matching.hits import Hits

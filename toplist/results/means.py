@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.averages import histograms, moments, per_user
+from toplist import averages
+from toplist.averages import moments, per_user
 from toplist.averages.moments import Errors
 from toplist.checks import Floats, Ints, cached, counted, distinct, worded
 from toplist.matching.about import merged_fingerprints
@@ -444,7 +445,7 @@ def merge(parts: Sequence[R], disjoint: bool = False) -> R:
     added = {name: joined(name, join) for names, join in how.items() for name in names.split()}
     return type(parts[0])(
         terms,
-        histograms.merged([part.histograms for part in parts], terms.of_judged),
+        averages.merged([part.histograms for part in parts], terms.of_judged),
         fingerprints=tuple(one for part in parts for one in part.prints),
         **added,
     )

@@ -63,7 +63,7 @@ FORMS: Mapping[str, str] = {
     "list_metric": "metrics.beyond_accuracy:ListMetric",
     "convention": "metrics.conventions:Convention",
     "grading": "inputs.truths:Grading",
-    "histograms": "averages.histograms:Histograms",
+    "histograms": "averages:Histograms",
     "moments": "averages.moments:Moments",
     "pooled": "averages.moments:Pooled",
     "hits": "matching.hits:Hits -items",

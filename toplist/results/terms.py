@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
-from toplist.averages import histograms, per_user
-from toplist.averages.histograms import Histograms
+from toplist import averages
+from toplist.averages import Histograms, per_user
 from toplist.checks import USERS, Bools, Floats, cached, did_you_mean
 from toplist.inputs.options import Unjudged, Weighting
 from toplist.inputs.truths import Grading
@@ -249,7 +249,7 @@ class Terms:
         self, hits: Hits, counted: Bools, weights: Floats | None, n_threads: int | None = None
     ) -> Histograms:
         """Return the histograms of what was asked, with every k."""
-        return histograms.count(
+        return averages.count(
             hits,
             per_user.weighing(counted, weights),
             tuple(self.measured.values()),
