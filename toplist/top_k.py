@@ -34,7 +34,7 @@ from toplist.inputs.options import (
     Unjudged,
     of_source,
 )
-from toplist.inputs.texts import Texts
+from toplist.inputs.texts import IdTexts
 from toplist.inputs.truths import STANDARD, Judged
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
@@ -367,9 +367,9 @@ class GroundTruths(KeptTruths):
         self._given, self._columns, self._format = ground_truths, columns, format
 
     @cached
-    def texts(self) -> tuple[Texts, Texts]:
+    def texts(self) -> IdTexts:
         """The texts of users and items."""
-        return Texts(), Texts()
+        return IdTexts()
 
     @property
     def is_path(self) -> bool:

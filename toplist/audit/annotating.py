@@ -26,7 +26,7 @@ from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import Flat, is_container, is_frame, is_truth_container
 from toplist.inputs.options import ColumnNames, Duplicates, Options, of_source
 from toplist.inputs.tables import lists_of
-from toplist.inputs.texts import Texts
+from toplist.inputs.texts import IdTexts
 from toplist.matching.match import read_and_joined
 from toplist.matching.slices import holes
 from toplist.metrics.definitions import METRICS, with_parameters
@@ -222,7 +222,7 @@ def unjudged(
         raise TypeError(f"systems: {why}: one system is {{'bm25': systems}}")
     choice("duplicates", duplicates, ("raise", "first"))  # of others no ranks are kept
     k, gains = check_positive_int(k, "k"), with_parameters(METRICS["rbp"], {"p": p}).discounts
-    texts = ground_truths.texts if isinstance(ground_truths, KeptTruths) else (Texts(), Texts())
+    texts = ground_truths.texts if isinstance(ground_truths, KeptTruths) else IdTexts()
     truths = _opened(ground_truths, "ground_truths", Options(columns=columns), texts)
     keys: Sequence[Any] | None = None
     numbers = defaultdict[Any, int](count().__next__)  # of the items, as they appear
@@ -300,7 +300,7 @@ def judged(
     ...     tl.annotating.judged({"q1": {"a": 1, "c": 0}}, f"{folder}/a.csv")
     {'q1': {'a': 1.0, 'c': 0.0, 'd': 2.0}}
     """
-    texts = Texts(), Texts()
+    texts = IdTexts()
     side = _opened(ground_truths, "ground_truths", Options(columns=columns), texts)
     if is_frame(side):
         side = lists_of(side, "ground_truths", columns)
@@ -330,7 +330,7 @@ def judged(
     return known
 
 
-def _opened(side: Any, name: str, options: Options, texts: tuple[Texts, Texts]) -> Any:
+def _opened(side: Any, name: str, options: Options, texts: IdTexts) -> Any:
     """Return the lists of a file; what is no path as it is."""
     if not isinstance(side, (str, os.PathLike)):
         return side

@@ -23,7 +23,6 @@ from toplist.files.batches import stream_of
 from toplist.files.formats import TEXT_IDS, find_format, first_line
 from toplist.files.text import csv_rows
 from toplist.inputs import options as inputs
-from toplist.inputs.texts import Texts
 from toplist.inputs.truths import read_gains
 from toplist.metrics.beyond_accuracy import LIST_METRICS
 from toplist.metrics.conventions import CONVENTIONS, MISSING, RELEVANT, convention_of
@@ -448,7 +447,7 @@ def numbered(options: argparse.Namespace, lists: inputs.Ranks) -> tuple[bool, bo
     if any((given or files.format_of(path)) in TEXT_IDS for path, given in sides):
         return False, False
     stream = stream_of(lists.ranks, "ranks", lists.format, lists.columns, "file")
-    first = next(iter(stream.blocks((Texts(), Texts())))).lists
+    first = next(iter(stream.blocks())).lists
     return first.users.names is None, first.items.names is None
 
 

@@ -68,9 +68,9 @@ def in_memory(
     from toplist.inputs import tables
     from toplist.inputs.columns import readable
     from toplist.inputs.keyed import KeptTruths
-    from toplist.inputs.texts import Texts
+    from toplist.inputs.texts import IdTexts
 
-    texts = Texts(), Texts()
+    texts = IdTexts()
     if is_frame(truths):
         truths = KeptTruths(tables.lists_of(truths, "ground_truths", columns, known=texts), texts)
     found = {}

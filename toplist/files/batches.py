@@ -53,12 +53,9 @@ from toplist.inputs.options import (
 )
 from toplist.inputs.tables import SideTable, by_column
 from toplist.inputs.tables import read as lists_of_table
-from toplist.inputs.texts import Texts
+from toplist.inputs.texts import IdTexts
 from toplist.inputs.truths import Groups
 from toplist.metrics.conventions import Ties
-
-# The texts by which users and items are numbered.
-IdTexts = tuple[Texts, Texts]
 
 # What a byte of a text file takes that is read as a whole, and how far a packed one unpacks.
 OF_TEXT, PACKED = 10, 8
@@ -153,7 +150,7 @@ class Source:
         """How items of equal scores are ordered: as trec_eval does it, in its files."""
         return self.ties or ("item_desc" if self.format is TREC else "order")
 
-    def blocks(self, known: IdTexts) -> Iterator[Block]:
+    def blocks(self, known: IdTexts | None = None) -> Iterator[Block]:
         """Yield the lists of complete users.
 
         Text is numbered by `known`, for users and items. Errors know the `user` or the `row` that
@@ -168,7 +165,7 @@ class Source:
             rows = lists.offsets[:-1] if is_long else np.arange(len(table.frame))
             yield Block(lists, table.places(rows), is_long)
 
-    def whole(self, known: IdTexts) -> Flat:
+    def whole(self, known: IdTexts | None = None) -> Flat:
         """Return all lists, the rows of a user in any place; errors name the file and the place."""
         try:
             table = joined(str(self.path), [*self._tables(known)])
@@ -186,7 +183,7 @@ class Source:
         if system is None:
             yield None, self
             return
-        whole = joined(str(self.path), [*self._tables((Texts(), Texts()), system)])
+        whole = joined(str(self.path), [*self._tables(None, system)])
         for name, part in by_column(whole.frame, system, "ranks"):
             yield name, replace(self, held=replace(whole, frame=part))
 
@@ -218,7 +215,7 @@ class Source:
         elif self.format is not IN_MEMORY and (
             os.path.isfile(self.path) or os.path.isdir(self.path)
         ):
-            left = self._tables((Texts(), Texts()))
+            left = self._tables()
         found, before = list[int](), False
         with suppress(ValueError, TypeError, KeyError):
             for table in left:
@@ -233,8 +230,11 @@ class Source:
                     return found[:2]
         return found
 
-    def _tables(self, known: IdTexts, system: str | None = None) -> Iterator[SideTable]:
+    def _tables(
+        self, known: IdTexts | None = None, system: str | None = None
+    ) -> Iterator[SideTable]:
         """Yield the rows as tables, with the column of systems if there is one."""
+        known = known or IdTexts()
         if self.held is not None:
             yield replace(self.held, known=known)
             return
@@ -557,7 +557,7 @@ def read_truths(
 
 def _lists(source: Source) -> Iterator[tuple[Id, list[Id], list[float] | None]]:
     """Yield each user of a file, the items in order, and the grades."""
-    found = source.whole((Texts(), Texts()))
+    found = source.whole()
     users, items = found.users.decoded(found.users.codes), found.items.decoded(found.items.codes)
     grades = None if found.grades is None else found.grades.tolist()
     for user, (start, end) in zip(users, pairwise(found.offsets.tolist()), strict=True):

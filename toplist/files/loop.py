@@ -30,7 +30,7 @@ from toplist.inputs.keyed import Codes, KeptTruths
 from toplist.inputs.lists import Flat, offsets_of
 from toplist.inputs.options import SIDES, Options, columns_of
 from toplist.inputs.tables import lists_of
-from toplist.inputs.texts import Texts, hashes_of
+from toplist.inputs.texts import IdTexts, hashes_of
 from toplist.inputs.truths import check_no_matrix
 from toplist.matching.about import together
 from toplist.matching.hits import Hits
@@ -60,7 +60,7 @@ def evaluate_streams(
     relevant = source_of(truths, "ground_truths", options) if kept is None else kept.stream
     if any(isinstance(one, Source) and one.format is TREC for one in (listed, relevant)):
         options = replace(options, unit=options.unit or "queries")
-    texts = (Texts(), Texts()) if kept is None else kept.texts
+    texts = IdTexts() if kept is None else kept.texts
     if not isinstance(listed, Source):
         return in_memory(listed, relevant.whole(texts), k, options)
     plan = plan_of(options, k, listed.ordering)
@@ -105,11 +105,11 @@ def _are_texts(sources: Sources) -> bool:
     return IN_MEMORY not in formats and not all(one.typed_ids for one in formats)
 
 
-def _in_whole(sources: Sources, plan: Plan, texts: tuple[Texts, Texts], truth: Flat) -> TopKResult:
+def _in_whole(sources: Sources, plan: Plan, texts: IdTexts, truth: Flat) -> TopKResult:
     """Evaluate lists and truths that are read whole: one block, with values per user."""
     sides = [sources[0].whole(texts), truth]
     if _are_texts(sources):
-        users, items = (Codes(one, as_text=True) for one in texts)
+        users, items = Codes(texts.users, as_text=True), Codes(texts.items, as_text=True)
         given = zip(sides, [str(source.path) for source in sources], strict=True)
         sides = [
             one.under(users.encode(one.users, path), items.encode(one.items, path))
@@ -164,8 +164,9 @@ class Loop:
         self.sources, self.plan = sources, plan
         self.counts_listed = options.keep == "part"
         self.is_part = is_part or self.counts_listed
-        self.texts = (Texts(), Texts()) if kept is None else kept.texts
-        self.users, self.items = (Codes(one, _are_texts(sources)) for one in self.texts)
+        self.texts = IdTexts() if kept is None else kept.texts
+        as_text = _are_texts(sources)
+        self.users, self.items = Codes(self.texts.users, as_text), Codes(self.texts.items, as_text)
         try:
             self.truth = self._read_truth(sources[1], kept)
         except (ValueError, TypeError) as error:

@@ -32,7 +32,7 @@ from toplist.inputs.lists import (
     name_user,
     of_column,
 )
-from toplist.inputs.texts import Texts, joined
+from toplist.inputs.texts import IdTexts, Texts, joined
 
 # Squares of weights, summed over users, stay finite up to here.
 LARGEST = 1e100
@@ -290,7 +290,7 @@ class KeptTruths:
     the file that they are from.
     """
 
-    def __init__(self, rows: Any, texts: tuple[Texts, Texts], stream: Any = None) -> None:
+    def __init__(self, rows: Any, texts: IdTexts, stream: Any = None) -> None:
         self.texts, self.stream = texts, stream
         self.rows = rows if isinstance(rows, Flat) else _copied(rows)
 
@@ -315,8 +315,8 @@ class KeptTruths:
         if isinstance(self.rows, Flat):
             return self.rows
         found = keyed(self.rows, "ground_truths", padding)
-        pairs = zip((found.users, found.items), self.texts, strict=True)
-        return found.under(*(Codes(texts).encode(one, "ground_truths") for one, texts in pairs))
+        users = Codes(self.texts.users).encode(found.users, found.side)
+        return found.under(users, Codes(self.texts.items).encode(found.items, found.side))
 
     @cached
     def flat(self) -> Flat:

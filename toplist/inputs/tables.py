@@ -31,7 +31,7 @@ from toplist.inputs.ids import alone
 from toplist.inputs.keyed import KeptTruths, align, check_not_counted, keyed, no_truths
 from toplist.inputs.lists import Flat, Scored, flatten, is_frame, offsets_of
 from toplist.inputs.options import GROUP, SIDES, ColumnNames, Joining, columns_of, named_in
-from toplist.inputs.texts import Texts
+from toplist.inputs.texts import IdTexts
 from toplist.inputs.truths import check_ignored, score_in
 
 # The line that lets scores rank what is left of ranks, in pandas; `toplist.spark` has its own.
@@ -44,7 +44,7 @@ def read_tables(ranks: Any, truths: Any, joining: Joining) -> tuple[Flat, Flat, 
 
     Padding is only dropped from sets, or where ids become documents.
     """
-    known = truths.texts if isinstance(truths, KeptTruths) else (Texts(), Texts())
+    known = truths.texts if isinstance(truths, KeptTruths) else IdTexts()
     columns, padding = joining.columns, joining.padding
     ranked = lists_of(ranks, "ranks", columns, joining.ties, known)
     truth = lists_of(truths, "ground_truths", columns, known=known, padding=padding)
@@ -75,7 +75,7 @@ def lists_of(
     side: str,
     columns: ColumnNames,
     ties: str = "order",
-    known: tuple[Texts, Texts] | None = None,
+    known: IdTexts | None = None,
     padding: Any = None,
 ) -> Flat:
     """Return one side as lists by user; it or the other side is a table.
@@ -86,8 +86,7 @@ def lists_of(
     if is_frame(value):
         frame = cols.readable(value)
         names = named_in(columns_of(columns, side), cols.names_of(frame), side)
-        known = known or (Texts(), Texts())
-        table = SideTable(frame, side, names, ties=ties, known=known)
+        table = SideTable(frame, side, names, ties=ties, known=known or IdTexts())
         table.check(is_list=True)  # whether a rank is needed is seen where lists are read
         lists = read(table)
         if len(lists.lengths) == len(frame):  # there may be a list in each row
@@ -123,7 +122,7 @@ class SideTable:
     first: int = 0
     in_file: Callable[[], list[str]] | None = None
     ties: str = "order"
-    known: tuple[Texts, Texts] = field(default_factory=lambda: (Texts(), Texts()))
+    known: IdTexts = field(default_factory=IdTexts)
 
     @cached
     def columns(self) -> list[Any]:
@@ -233,7 +232,7 @@ class SideTable:
     def keys(self, columns: Sequence[cols.Cells]) -> Column:
         """Return the users, by their columns; where these are several, tuples."""
         if len(columns) == 1:
-            return columns[0].ids(self.known[0])
+            return columns[0].ids(self.known.users)
         codes = np.zeros(len(self.frame), np.int64)
         parts = [column.ids() for column in columns]
         for part in parts:
@@ -306,14 +305,14 @@ def read(table: SideTable, in_runs: bool = False) -> Flat:
     given = None if name is None else table.column(name)
     values: NDArray[Any] | None = None
     if is_long:
-        runs = whose[0].runs(table.known[0]) if len(whose) == 1 else None
+        runs = whose[0].runs(table.known.users) if len(whose) == 1 else None
         users, ends = (table.keys(whose), None) if runs is None else runs
-        groups, items = grouped(users, in_runs, ends), column.ids(table.known[1])
+        groups, items = grouped(users, in_runs, ends), column.ids(table.known.items)
     else:
         users = table.keys(whose)
         if lists is not None:
             offsets, column = lists
-            items = column.ids(table.known[1])
+            items = column.ids(table.known.items)
         else:  # arrays, sets and dicts, too
             flat = alone(flatten(rows, None, side, users=users))
             offsets, items, values = flat.offsets, flat.items, flat.grades

@@ -333,6 +333,13 @@ class Texts(Sequence[str]):
         return Keys(self._keys[: 2 * self._n], self._arena, self._places, True)
 
 
+class IdTexts:
+    """The texts by which the users and the items of both sides are numbered."""
+
+    def __init__(self) -> None:
+        self.users, self.items = Texts(), Texts()
+
+
 class TextColumn(NamedTuple):
     """A column of texts: `texts` themselves, or `codes` of these."""
 

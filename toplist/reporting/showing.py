@@ -28,7 +28,6 @@ from toplist.inputs.ids import two_kinds
 from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import Flat
 from toplist.inputs.options import ColumnNames, Duplicates, Items, Options, of_source
-from toplist.inputs.texts import Texts
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.names import Metrics
 from toplist.results.markup import aligned, fitted, tag, terminal_width
@@ -519,10 +518,10 @@ def of_file(stream: Source, user: Any) -> dict[Any, Any]:
 
     found = []
     with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
-        parts = stream.blocks((Texts(), Texts()))
+        parts = stream.blocks()
         found = [row for part in parts for row in rows(part.lists)]
     if len(found) != 1:  # rows of the user in several places, or none
-        lists = stream.whole((Texts(), Texts()))
+        lists = stream.whole()
         found = rows(lists)
         if not found and stream.side == "ground_truths":
             raise prefixed(f"{stream.path}: ", _unknown(user, lists.keys))
