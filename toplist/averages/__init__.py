@@ -362,7 +362,9 @@ def _counts(
     n_threads: int | None,
 ) -> Histograms:
     """Return the histograms of some hits, without the averages that need the curves."""
-    depth, cuts = per_user.reach(hits, max(ks)), per_user.cut_offs(hits, ks)
+    depth = per_user.reach(hits, max(ks))
+    beyond = sorted(k for k in {*ks} if k > depth)
+    cuts = np.array([*range(1, depth + 1), *beyond], np.int64)
     rows = per_user.size_groups(
         hits, counted, any(one.dividing.by_length for one in metrics), max(ks)
     )

@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -112,12 +112,6 @@ def reach(hits: RelevantHits, k: int) -> int:
     return min(k, max(hits.longest, MIN_TABLE_DEPTH))
 
 
-def cut_offs(hits: RelevantHits, ks: Sequence[int]) -> Ints:
-    """Return every k down to `reach`, and those of `ks` that are beyond."""
-    near = reach(hits, max(ks))
-    return np.array([*range(1, near + 1), *sorted(k for k in set(ks) if k > near)], np.int64)
-
-
 def empty(shape: tuple[int, ...]) -> Floats:
     """Return room for an array; MemoryError that names its shape if it cannot fit."""
     needed = 8.0 * math.prod(shape)
@@ -134,8 +128,8 @@ def empty(shape: tuple[int, ...]) -> Floats:
 def filler(hits: RelevantHits, counted: Bools, metric: Metric, cuts: Ints) -> Callable[..., Floats]:
     """Return a function of ``lo, hi, out=None``: the curves of these users, (hi - lo, K).
 
-    They are written to `out` where it is given. `cuts` are the k's of the columns: as `cut_offs`
-    returns them, or from any k on, each the next one.
+    They are written to `out` where it is given. `cuts` are the k's of the columns: from any k on,
+    each the next one, down to `reach`, and any that are beyond.
     """
     metric, depth = metric.summed, int(cuts.max(initial=0))
     if metric.dividing.by_hits:

@@ -95,7 +95,7 @@ either weighting; under IPS users without an observed item count, with 0 in both
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -107,12 +107,9 @@ from toplist.inputs.lists import name_user, offsets_of, places_of
 from toplist.inputs.options import WEIGHTINGS, Weighting
 from toplist.inputs.texts import hashes_of, total_of
 from toplist.inputs.truths import STANDARD
-from toplist.matching.hits import above
+from toplist.matching.hits import Hits, above
 from toplist.metrics.definitions import Metric
 from toplist.metrics.properties import Exposed, needs_one_item
-
-if TYPE_CHECKING:
-    from toplist.matching.hits import Hits
 
 __all__ = ["Propensities", "of_counts"]
 

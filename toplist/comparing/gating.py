@@ -107,11 +107,10 @@ class GateRow:
     def _decimals(self, least: int = LOOK.digits) -> int:
         """Return with how many decimals both ends of the interval are on their own side."""
         limit, ends = self._limit, (self.low, self.high)
-
-        def are_enough(digits: int) -> bool:
-            return all((round(end, digits) < limit) == (end < limit) for end in ends)
-
-        return next(filter(are_enough, range(least, 15)), 15)
+        for digits in range(least, 15):
+            if all((round(end, digits) < limit) == (end < limit) for end in ends):
+                return digits
+        return 15
 
     def _ends(self, look: Look) -> str:
         """Return the interval, which has signs where it is that of a difference; "" without one."""

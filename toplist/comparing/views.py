@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from toplist.checks import USERS, Bools, Floats, Ints, counted, readable, worded
+from toplist.checks import USERS, Floats, Ints, counted, readable, worded
 from toplist.comparing.aligning import Aligned
 from toplist.comparing.contrasts import SameUsers, TestPlan
 from toplist.comparing.side_by_side import Question, SideBySide
@@ -96,8 +96,11 @@ class Band(Display, simultaneous.BandValues):
 
     def _beyond(self, above: bool | None) -> list[tuple[int, int]]:
         """Return the k's, from first to last, where the system is above, or below; None: none."""
+        if above is None:
+            return []
         found = self.low_all > 0 if above else self.high_all < 0
-        return [] if above is None else _runs(found)
+        edges = np.flatnonzero(np.diff(np.pad(found.astype(np.int8), 1)))
+        return [(int(first) + 1, int(last)) for first, last in edges.reshape(-1, 2)]
 
     def _grid(self) -> Grid:
         """Return a row per k."""
@@ -149,18 +152,6 @@ class Band(Display, simultaneous.BandValues):
             notes = [f"no interval: {users} are too few"]
         notes += self._cautions
         return Page([Table.of(corner, "@{k}", columns, rows, look)], notes)
-
-
-def _runs(found: Bools) -> list[tuple[int, int]]:
-    """Return the first and last k of every run that is true.
-
-    Examples
-    --------
-    >>> _runs(np.array([True, False, True, True]))
-    [(1, 1), (3, 4)]
-    """
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], found, [False]]).astype(np.int8)))
-    return [(int(a) + 1, int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

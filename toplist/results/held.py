@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from toplist.averages import Histograms, per_user
 from toplist.checks import Bools, Floats, Ints, cached
+from toplist.inputs.lists import Scored
 from toplist.matching.about import Fingerprint, Unmatched
 from toplist.matching.hits import Hits
 from toplist.metrics import properties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
+from toplist.metrics.names import AnyName
 from toplist.results.terms import Terms
 
 if TYPE_CHECKING:  # what few need is imported by them, as `import toplist` must be quick
     from toplist.beyond.results import ListResult
-    from toplist.inputs.lists import Scored
-    from toplist.metrics.names import AnyName
     from toplist.stats.systems import SystemRef
     from toplist.stats.units import Units
 

@@ -8,17 +8,14 @@ import string
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
 from toplist.checks import printable
+from toplist.metrics.names import Names
 from toplist.results.tables import LOOK, NOTHING, Cell, Grid, Look, Page, Table
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from pandas import DataFrame
-
-    from toplist.metrics.names import Names
 
 
 def aligned(rows: Sequence[Sequence[str]], gap: str = "  ") -> str:

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,11 +20,9 @@ from toplist.matching.hits import Hits
 from toplist.metrics import properties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
+from toplist.metrics.names import AnyName, Name, NameAtK
 from toplist.results.held import Held
 from toplist.results.terms import Entry, common
-
-if TYPE_CHECKING:
-    from toplist.metrics.names import AnyName, Name, NameAtK
 
 # With fewer users an interval by t is called rough; under propensities so is every interval, with
 # fewer by Kish: of hit, it held the mean in 82 to 92 % of samples of 9 to 14, in 93.5 % of 26, and
@@ -458,7 +456,9 @@ def in_line(results: Sequence[R]) -> list[R]:
     for one in results:
         if one.terms.longest:  # of empty lists alone it is 1, where they are read to 0
             hits = None if one.hits is None else one.hits.of_part(k=k)
-            one = replace(one, terms=one.terms.with_longest(k), hits=hits)
+            given = one.terms.entries
+            entries = tuple(replace(each, ks=(k,)) if each.whole else each for each in given)
+            one = replace(one, terms=replace(one.terms, entries=entries), hits=hits)
         found.append(one)
     return found
 

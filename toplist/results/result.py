@@ -12,10 +12,10 @@ import numpy as np
 from toplist.checks import choice, equal, prefixed
 from toplist.matching.about import together
 from toplist.metrics import properties
-from toplist.metrics.names import keys_of, metric_meant
+from toplist.metrics.names import AnyName, Name, Names, keys_of, metric_meant
 from toplist.results.markup import Display
 from toplist.results.means import Means, merge
-from toplist.results.tables import LOOK, Grid, Look
+from toplist.results.tables import LOOK, Grid, Look, Page
 from toplist.results.terms import chosen
 
 # What few need is imported by them, as `import toplist` must be quick.
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from toplist.metrics.names import AnyName, Name, Names
     from toplist.results.saved import PathLike
     from toplist.results.segments import Bounds, Segments
-    from toplist.results.tables import Page
 
 
 class TopKResult(Means, Display):

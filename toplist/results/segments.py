@@ -21,9 +21,11 @@ from toplist.inputs.facts import ItemLabels, categories, ordered
 from toplist.inputs.keyed import values_by_user
 from toplist.inputs.lists import offsets_of
 from toplist.matching import slices
+from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
 from toplist.metrics.declared import Cascade, Geometric, Interpolated, Novelty, Preference, complete
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Metric
+from toplist.metrics.names import AnyName, Names
 from toplist.results import describe
 from toplist.results.markup import Display
 from toplist.results.means import Means
@@ -32,9 +34,6 @@ from toplist.results.terms import Entry
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from toplist.matching.hits import Hits
-    from toplist.metrics.names import AnyName, Names
 
 # What does for results without users.
 ON_SPARK = "evaluate the truth of every segment by itself"

@@ -201,11 +201,6 @@ class Terms:
         """The k of the metrics of whole lists, which is that of the longest; 0 without such."""
         return max((k for one in self.entries if one.whole for k in one.ks), default=0)
 
-    def with_longest(self, k: int) -> Terms:
-        """Return the same with this k in the metrics of whole lists."""
-        entries = (replace(one, ks=(k,)) if one.whole else one for one in self.entries)
-        return replace(self, entries=tuple(entries))
-
     @cached
     def ks_of(self) -> dict[str, list[int]]:
         """The k's asked for, rising, of every metric by name."""
