@@ -95,29 +95,27 @@ def test_light_imports_and_a_module_for_each_that_the_documentation_names():
 # Imports in the source
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+BLOCKS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
-def imports(source):
+def imports(node, inside=False):
     """Yield (module, whether inside a function) of every import; not those for type checkers."""
-    tree = ast.parse(source)
-    inside, unread = set(), set()
-    for node in ast.walk(tree):
-        if isinstance(node, FUNCTIONS):
-            inside.update(ast.walk(node))
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-            unread.update(ast.walk(node))
-    for node in ast.walk(tree):
-        if node not in unread and isinstance(node, ast.Import):
-            yield from ((alias.name.partition(".")[0], node in inside) for alias in node.names)
-        if node not in unread and isinstance(node, ast.ImportFrom):
-            yield (node.module or "").partition(".")[0], node in inside
+    for one in ast.iter_child_nodes(node):
+        if isinstance(one, ast.Import):
+            yield from ((alias.name.partition(".")[0], inside) for alias in one.names)
+        elif isinstance(one, ast.ImportFrom):
+            yield (one.module or "").partition(".")[0], inside
+        elif isinstance(one, ast.If) and ast.unparse(one.test) == "TYPE_CHECKING":
+            continue
+        elif isinstance(one, BLOCKS):
+            yield from imports(one, inside or isinstance(one, FUNCTIONS))
 
 
 def test_only_kernels_import_numba_and_no_module_an_optional_library():
     usual = {"numpy", "numba", "toplist", "__future__"} | sys.stdlib_module_names
     for path in SOURCES:
-        found = set(imports(path.read_text()))
+        found = set(imports(ast.parse(path.read_text())))
         at_module_level = {name for name, inside in found if not inside}
         assert at_module_level.isdisjoint(OPTIONAL) and at_module_level <= usual, path
         compiled = {name for name, _ in found} & {"numba", "llvmlite"}

@@ -85,7 +85,7 @@ REFUSED = [
     ),
     (lambda: L.item_coverage([[1], [2, 10**9]], catalogue=10**9), "user 1 lists item 1000000000"),
     (lambda: L.item_coverage([[-1]], catalogue=10**9), "user 0 lists item -1 at rank 1"),
-    (lambda: L.item_coverage([[1, 1]], catalogue=10**9), "item 1 at ranks 1 and 2"),
+    (lambda: L.item_coverage([[1, 1]], catalogue=10**9), "1 at ranks 1 and 2 ... padding=1"),
     (lambda: L.item_coverage([["a"]], catalogue=10**9), "'a' in ranks and 0 in"),
     (lambda: L.item_coverage([["a"]], catalogue=3), "'a' in ranks and 0 in catalogue"),
     # lists and catalogues

@@ -83,7 +83,7 @@ def test_a_name_of_trec_eval_says_where_its_formula_is_another():
         assert "ir_measures" not in repr(result)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(st.text(max_size=8))
 def test_any_text_is_an_error_with_the_valid_names(name):
     if not names.canonical(name).partition("@")[0].startswith((*tl.METRICS, *LIST_METRICS)):

@@ -353,8 +353,9 @@ def test_one_metric_over_steps_is_a_learning_curve():
     # of others the best comes first; without @ it is over k, as ever
     ax = tl.compare({"late": OTHER, "9": RESULT}).plot("ndcg@10", level=0.5)
     best = sorted({"late": OTHER, "9": RESULT}.items(), key=lambda pair: -pair[1]["ndcg@10"])
-    dots = [line.get_xdata()[0] for line in ax.lines if line.get_marker() == "o"]
-    assert dots == [one["ndcg@10"] for _, one in best] and ax.yaxis_inverted()
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    assert [dot.get_xdata()[0] for dot in dots] == [one["ndcg@10"] for _, one in best]
+    assert ax.yaxis_inverted() and all(one.get_markerfacecolor() == one.get_color() for one in dots)
     assert ticks(ax) == [name for name, _ in best] and "50 % interval" in told(ax)
     assert found.plot(kind="curve").get_xlabel() == "k" and len(found.plot("ndcg").lines) == 3
     ax = tl.compare({1: [RESULT, OTHER], 2: OTHER}).plot("mrr@5")  # the mean of runs

@@ -42,7 +42,7 @@ def test_every_metric_is_tried():
     assert tried == {*tl.METRICS, *LIST_METRICS}
 
 
-@pytest.mark.parametrize("n", [8, pytest.param(None, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [5, pytest.param(None, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("text", [True, False], ids=["text", "integers"])
 @pytest.mark.parametrize("door", DOORS)
 def test_pairs_of_options(door, text, n):
