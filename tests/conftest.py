@@ -1,6 +1,8 @@
 """What test files share: the command line, and the mark of libraries that [test] has not."""
 
+import os
 import re
+import sys
 
 import pytest
 from hypothesis import settings
@@ -9,6 +11,9 @@ from toplist.cli import main
 
 settings.register_profile("toplist", deadline=None, max_examples=40)  # where a test says no number
 settings.load_profile("toplist")
+# Many processes import what one of them compiles, also where Python is told to keep none of it.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Tensors of torch among the parameters of a test; not the names of conventions.
 TORCH = re.compile(r"\btorch(?!metrics|_geometric)|\btensors?\b")
 # What a library warns of is not ours to mend; what this package warns of is an error.
@@ -22,6 +27,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.libraries)
         if item.get_closest_marker("libraries"):
             item.add_marker(pytest.mark.filterwarnings(*OTHERS))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Let a worker that is done take tests from another: some take half a minute."""
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
 
 
 @pytest.fixture
