@@ -55,6 +55,8 @@ Kind = Literal[
 # asked of every system, users are matched, and of data a line says it.
 MINOR = frozenset[Kind](["metrics", "lengths"])
 TESTABLE = frozenset[Kind]([*MINOR, "users", "truths", "data"])
+# Bytes of values of users that are kept for another look; beyond them, those of one name are.
+KEPT = 1 << 28
 
 
 class Difference(NamedTuple):
@@ -112,8 +114,9 @@ class Aligned(Rows):
             If a user has no value at k.
         """
         if (system, name) not in self._kept:
-            if any(kept != name for _, kept in self._kept):  # those of one name are kept
-                self._kept.clear()
+            if sum(one.nbytes for one in self._kept.values()) > KEPT:
+                for other in [one for one in self._kept if one[1] != name]:
+                    del self._kept[other]
             found = [self._values_of(one, name) for one in self.runs.get(system, [system])]
             self._kept[system, name] = np.stack(found) if self.runs else found[0]
         return self._kept[system, name]
