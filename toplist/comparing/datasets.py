@@ -18,7 +18,7 @@ from toplist.comparing.comparison import Comparison, Given, compare, name_of
 from toplist.comparing.contrasts import Contrast, about, or_why
 from toplist.comparing.samples import pairs_of
 from toplist.comparing.side_by_side import Question
-from toplist.comparing.tests import cautioned
+from toplist.comparing.tests import Tests, cautioned
 from toplist.inputs.texts import hashes_of
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -347,15 +347,16 @@ class Across(Display):
         a, b = both[there].T
         means: dict[str, Any] = {"mean": float(a.mean()), "baseline_mean": float(b.mean())}
         sample = statistics.over_datasets(a - b, of="sample", level=level)._replace(**means)
-        rows, side = dict[str, Contrast](), "greater" if self._higher else "less"
+        rows = dict[str, Contrast]()
         for dataset in (self.datasets[place] for place in there):
-            pair = self.comparisons[dataset]._with([str(baseline), system])
-            pair = replace(pair, baselines=(str(baseline),))
-            how: dict[str, Any] = {"correction": "none", "alternative": side}
-            tests, why = or_why(partial(pair.test, self.name, **how))
+            # of all systems there, so that users are matched once; of this pair where these are not
+            # all known
+            tests, _ = self._tested(dataset, str(baseline))
+            if tests is None:
+                tests, why = self._tested(dataset, str(baseline), system)
             if tests is None:
                 return OverDatasets(None, sample, {}, None, why)
-            rows[dataset] = tests[0]
+            rows[dataset] = tests[system, self.name]
         errors, df = ([getattr(row, field) for row in rows.values()] for field in ("error", "df"))
         these = statistics.over_datasets(a - b, errors, df, level=level)._replace(**means)
         better = {dataset: row.p for dataset, row in rows.items()}
@@ -363,6 +364,22 @@ class Across(Display):
         replicated = statistics.replicability(p, level=level)
         rough = {dataset: row.cautions for dataset, row in rows.items()}
         return OverDatasets(these, sample, better, replicated, cautions=rough)
+
+    def _tested(self, dataset: str, baseline: str, *some: str) -> tuple[Tests | None, str]:
+        """Return the one-sided tests against a baseline in a data set, or why there are none."""
+        asked = dataset, baseline, *some
+        if asked not in self._tests:
+            whole = self.comparisons[dataset]
+            whole = whole._with([baseline, *some]) if some else whole
+            side = "greater" if self._higher else "less"
+            test = replace(whole, baselines=(baseline,)).test
+            how: dict[str, Any] = {"correction": "none", "alternative": side}
+            self._tests[asked] = or_why(partial(test, self.name, **how))
+        return self._tests[asked]
+
+    @cached
+    def _tests(self) -> dict[tuple[str, ...], tuple[Tests | None, str]]:
+        return {}
 
     @cached
     def _contrasts(self) -> dict[str, OverDatasets]:
