@@ -20,8 +20,15 @@ TORCH = re.compile(r"\btorch(?!metrics|_geometric)|\btensors?\b")
 OTHERS = "ignore", "error:::toplist"
 
 
+def seconds(item):
+    """Return how long a slow test takes, where it takes long."""
+    mark = item.get_closest_marker("slow")
+    return mark.kwargs.get("seconds", 0) if mark else 0
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by marks
 def pytest_collection_modifyitems(items):
+    items.sort(key=seconds, reverse=True)  # so that no worker ends long after the other
     for item in items:
         if TORCH.search(item.name.partition("[")[2]):
             item.add_marker(pytest.mark.libraries)

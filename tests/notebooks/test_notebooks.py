@@ -35,7 +35,10 @@ each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path
 # all but the first are slow
 each_run = pytest.mark.parametrize(
     "path",
-    [NOTEBOOKS[0], *(pytest.param(path, marks=pytest.mark.slow) for path in NOTEBOOKS[1:])],
+    [
+        NOTEBOOKS[0],
+        *(pytest.param(path, marks=pytest.mark.slow(seconds=10)) for path in NOTEBOOKS[1:]),
+    ],
     ids=lambda path: path.stem,
 )
 # the client's own event loops and sockets, and its kernel's

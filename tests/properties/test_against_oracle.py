@@ -172,7 +172,7 @@ def sum_over_hits(counts, discount, divisor):
 
 
 @pytest.mark.parametrize("divisor", DIVISORS)
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(population=ANY, depth=DEPTHS)
 def test_any_three_choices(divisor, population, depth):
     counts = ["each"] if DIVISORS[divisor].ideal else COUNTS
