@@ -94,6 +94,7 @@ FORMS = [
     ({True: [1]}, {1: {1}}, {}, "ranks: user True is a bool, and equal to 1"),
     ({1: [1]}, {True: {1}}, {}, "ground_truths: user True is a bool, and equal to 1"),
     (tl.Groups({"q": [["a"]]}), {"q": ["a"]}, {}, "ranks is Groups ... are the arguments swapped"),
+    ([[5]], tl.Ranks([[5]]), {}, "ground_truths is a Ranks: ... toplist.GroundTruths says it"),
 ]  # fmt: skip
 ITEMS = [
     (np.array([[0.1, 0.9]]), [[1]], {}, "ranks is an array of float64 ... scores.top_k"),

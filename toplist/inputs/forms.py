@@ -55,7 +55,7 @@ from toplist.inputs.objects import (
     to_builtin,
     unscored,
 )
-from toplist.inputs.options import MEMORY, ColumnNames, Joining, Options, of_source
+from toplist.inputs.options import MEMORY, ColumnNames, Joining, Options, Ranks, of_source
 from toplist.inputs.truths import Groups
 
 PLAINLY = Joining()
@@ -397,6 +397,9 @@ def side_to_builtin(value: Any, side: str, ordering: tuple[Any, ...] = ()) -> An
             "batches a reader, pyarrow.RecordBatchReader.from_batches(batches[0].schema, batches)"
         )
     value = to_builtin(value, side)
+    if isinstance(value, Ranks):
+        way = "give its lists, .ranks, here" if side == "ranks" else "that is for lists"
+        raise TypeError(f"{side} is a Ranks: {way}; of ground truths, toplist.GroundTruths says it")
     if side == "ranks" and isinstance(value, Groups):
         raise TypeError("ranks is Groups, which have no ranking: are the arguments swapped?")
     if side == "ranks" and hasattr(value, "tocsr"):
