@@ -404,15 +404,16 @@ gain all and were not drawn
     roughly: list[str] = []
     for name, margin in zip(names, margins.values(), strict=True):
         at, metric = compared._directed(name)
-        mean = results["base"][at]
-        if metric.higher_is_better and margin >= mean >= 0:
+        higher, most = bool(metric.higher_is_better), results["base"][at]
+        if not higher:
+            most = 1 - most if results["base"].is_within_one(metric.name) else math.inf
+        if margin >= most >= 0:
             raise ValueError(
-                f"the margin of {at}, {margin:g}, is not below the mean of base, {mean:.4g}: no "
-                "loss would be worse; give the loss that does not matter, in the metric's units"
+                f"the margin of {at}, {margin:g}, is not below {most:.4g}, all that base can lose: "
+                "no loss would be worse; give the loss that does not matter, in the metric's units"
             )
         source = question.rows([at])
         both, units = [source.values(one, at) for one in ("new", "base")], source.units
-        higher = bool(metric.higher_is_better)
         row = GateRow(at, margin=float(margin), higher_is_better=higher, unit=compared.unit)
         if units.rough:
             roughly.append(f"{at}: rough, {units.rough}")
