@@ -422,7 +422,9 @@ class Question:
 
     def of_each(self, names: Sequence[str], read: Callable[[list[str]], R]) -> dict[str, R]:
         """Return what `rows` or `sample` have of each name; users are matched once for a group."""
-        found = {one: rows for some in self.groups(names) for rows in [read(some)] for one in some}
+        found: dict[str, R] = {}
+        for group in self.groups(names):
+            found |= dict.fromkeys(group, read(group))
         return {name: found[name] for name in names}
 
     def check_mean(self, name: str) -> None:
