@@ -133,9 +133,8 @@ def by_item(given: Any, fact: Fact, name: str = "", key: str = "item_id") -> Fac
             raise ValueError(f"{name}: {way}; columns found: {names}")
         items = cols.read(frame, key).objects()
         if not fact.several and (twice := first_repeat(items)) is not None:
-            item = items[twice[1]]
-            error = ValueError(f"{name}: {what} {item!r} has two rows")
-            raise about(error, item=item, row=twice[1])
+            error = ValueError(f"{name}: {what} {items[twice[1]]!r} has two rows")
+            raise about(error, item=items[twice[1]], row=twice[1])
         cells = [cols.read(frame, one) for one in rest]
         if fact.dimensions < 2:
             return Facts(items, cells[0].objects(), tuple(rest), categories(cells[0].kind))
@@ -338,8 +337,7 @@ class ItemLabels:
         """
         if isinstance(given, cls):
             return given
-        facts = by_item(given, LABEL, name)
-        items, rows, order = facts.items, facts.values, facts.order
+        items, rows, _, order = by_item(given, LABEL, name)
         kinds_of(items, name)
         types = set(map(type, rows))
         if any(issubclass(one, SEVERAL) for one in types):
@@ -486,15 +484,7 @@ class ItemMap:
 
     @classmethod
     def of(cls, items_as: Any) -> ItemMap:
-        """Return the map that was given in any form.
-
-        Raises
-        ------
-        TypeError
-            For other forms.
-        ValueError
-            For a table without the columns, or a chunk that is there twice.
-        """
+        """Return the map that was given in any form; errors are those of `by_item`."""
         if isinstance(items_as, cls):
             return items_as
         if isinstance(items_as, Mapping) or callable(items_as):
