@@ -18,7 +18,6 @@ from toplist.checks import check_positive_int, printable
 from toplist.cli import options as cli
 from toplist.cli import reading
 from toplist.evaluation.plan import entries_of
-from toplist.files.batches import stream_of
 from toplist.inputs.options import SIDES
 from toplist.loo.logs import COLUMNS
 from toplist.metrics import conventions
@@ -56,8 +55,8 @@ def run_show(options: argparse.Namespace) -> str:
       toplist show u0547 knn.csv ease.csv truth.csv --titles items.csv:title -k 20
       toplist show 301 bm25.run dense.run qrels.trec -m ndcg@10 rbp
     """
-    names, form = cli.names_of_columns(options, "ground_truths"), options.ground_truths_format
-    truth = of_file(stream_of(options.truth, "ground_truths", form, names), options.user)
+    known: Any = reading.truth_of(options)
+    truth = of_file(known.stream, options.user)
     lists, facts = reading.lists_of(options), ("history", "catalogue")
     beside = reading.beside(options, next(iter(lists.values())), facts, user_as_text=True)
     found = show(
