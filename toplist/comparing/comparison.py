@@ -11,7 +11,7 @@ import numpy as np
 
 from toplist import plots
 from toplist.averages.per_user import truths_of
-from toplist.checks import cached, check_positive_int, choice, no_attribute
+from toplist.checks import Ints, cached, check_positive_int, choice, no_attribute
 from toplist.comparing import samples, segments
 from toplist.comparing.aligning import united
 from toplist.comparing.contrasts import SameUsers, TestFamily, TestPlan, or_why
@@ -359,15 +359,15 @@ class Comparison(HasViews):
         name = asked.one(name, "this")
         source = asked.rows([name], "movers()")
         values = np.array([source.values(one, name) for one in pair])
-        ranks, n_counted = dict[str, list[tuple[int, ...]]](), []
+        counted, n_counted = list[tuple[Any, Ints, Ints]](), []
         for one in pair:  # hits that the metric counts, of the truth for one of the lists
             hits, _ = both.results[one].held("the ranks of its hits are unknown")
             metric, _ = both.results[one].terms.find(name)
             found = truths_of(hits, metric) if isinstance(metric, Metric) else hits.relevant
             # rows below all rows, without a ground truth, have none
             at = np.minimum(source.rows[one], len(found))
-            offsets = [*found.offsets, found.offsets[-1]]
-            ranks[one] = [tuple(found.ranks[offsets[i] : offsets[i + 1]].tolist()) for i in at]
+            offsets = np.append(found.offsets, found.offsets[-1])
+            counted.append((found.ranks, offsets[at], offsets[at + 1]))
             n_counted.append(np.append(found.n_relevant, 0)[at])
         keys = source.rows[pair[0]].tolist() if source.users is None else source.users
         n_relevant = np.maximum(*n_counted)
@@ -375,7 +375,9 @@ class Comparison(HasViews):
         d = snap(*values)
 
         def mover(row: int) -> Mover:
-            ours, theirs = (ranks[one][row] for one in pair)
+            ours, theirs = (
+                tuple(ranks[first[row] : last[row]].tolist()) for ranks, first, last in counted
+            )
             a, b = values[:, row].tolist()
             return Mover(keys[row], b, a, float(d[row]), int(n_relevant[row]), theirs, ours)
 

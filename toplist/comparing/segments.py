@@ -245,13 +245,13 @@ class SegmentedComparison(ByLabel[S], HasTests):
 def by(comparison: S, labels: Any) -> SegmentedComparison[S]:
     """Split a comparison; see `Comparison.by`."""
     first = next(iter(comparison.results.values()))
+    by_key, order = labels, categories(getattr(labels, "dtype", None))
+    if first.has_keys:  # labels in an order are in that of the first
+        whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
+        by_key = dict(zip(first.users, whose, strict=True))
 
     def split(result: TopKResult) -> Segments[TopKResult]:
-        own, order = labels, categories(getattr(labels, "dtype", None))
-        if first.has_keys and result.has_keys:  # labels in an order are in that of the first
-            whose, _ = values_by_user(labels, first.users, first.n_users, "labels")
-            own = dict(zip(first.users, whose, strict=True))
-        return split_by(result, own, order)
+        return split_by(result, by_key if result.has_keys else labels, order)
 
     found, parts = _split(comparison, "by()", split)
     notes = _SEGMENTS, *next(iter(found.values()))._notes()

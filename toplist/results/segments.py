@@ -7,7 +7,7 @@ Every user is in one segment; a user may be in several slices, an item is in one
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
@@ -208,9 +208,13 @@ def rows_by_label(
     of_user, n_unused = values_by_user(labels, keys, result.n_users, "labels")
     members: dict[Any, list[int]] = {}
     for row, label in enumerate(of_user):
-        if not isinstance(label, Hashable):
-            raise TypeError(f"label {label!r} is a {type(label).__name__}: give text or numbers")
-        members.setdefault(None if is_missing(label) else label, []).append(row)
+        try:
+            members.setdefault(label, []).append(row)
+        except TypeError:
+            kind = type(label).__name__
+            raise TypeError(f"label {label!r} is a {kind}: give text or numbers") from None
+    if nothing := [label for label in members if is_missing(label)]:
+        members[None] = sorted(row for label in nothing for row in members.pop(label))
     known = categories(getattr(labels, "dtype", None)) if order is None else order
     named = ordered((label for label in members if label is not None), known)
     rows = {label: np.array(members[label], np.int64) for label in named if label in members}
