@@ -179,17 +179,19 @@ def read_ranks(
     single
         Whether one user was given bare.
     """
-    ranks, said = of_source(ranks, columns)
-    options = Options(**said)
-    options.check(MEMORY)
-    users, ties = options.users, options.joining.ties
+    users, ties = None, "order"
+    if isinstance(ranks, Ranks):
+        ranks, said = of_source(ranks, columns)
+        options = Options(**said)
+        options.check(MEMORY)
+        users, ties, columns = options.users, options.joining.ties, options.columns
     ranks = side_to_builtin(ranks, "ranks", (k, padding, ties))
     if is_frame(ranks) or isinstance(ranks, (Flat, Mapping)):
         _refuse_users(users, ranks)
     if is_frame(ranks) or isinstance(ranks, Flat):
         from toplist.inputs.tables import lists_of
 
-        lists = lists_of(ranks, "ranks", options.columns, ties)
+        lists = lists_of(ranks, "ranks", columns, ties)
         flat = replace(lists, users=lists.keys)
         return flat if k is None else flat.cut(k), False
     _refuse(ranks, ())
