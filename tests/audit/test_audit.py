@@ -85,6 +85,8 @@ def test_forms_of_the_sides():
               "relevance": [[1, 0], [2]]}  # fmt: skip
     sides = pandas.DataFrame(rows), pandas.DataFrame(graded)
     assert str(audit.check(*sides, TRAIN, k=3)) == str(audit.check(RANKS, TRUTHS, TRAIN, k=3))
+    for lists, truth in ((RANKS, TRUTHS), ([[1, 2], [3]], [{2}, [3, 4]])):
+        assert str(audit.check(lists, tl.GroundTruths(truth))) == str(audit.check(lists, truth))
     with pytest.raises(TypeError, match="ranks is a int"):
         audit.check(3)
     with pytest.raises(TypeError, match="give ranks, ground_truths, a training log"):

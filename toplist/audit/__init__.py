@@ -21,7 +21,7 @@ from toplist.evaluation import hits_of
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
 from toplist.inputs.forms import side_to_builtin
-from toplist.inputs.keyed import keys_of
+from toplist.inputs.keyed import KeptTruths, keys_of
 from toplist.inputs.lists import Lists, flatten, in_containers
 from toplist.inputs.options import SIDES, Options, Ranks
 from toplist.inputs.tables import lists_of
@@ -349,7 +349,9 @@ def by_user(
         return read_log(value, columns).by_user()
     value = side_to_builtin(value, name)
     keyed, is_array = isinstance(value, Mapping), isinstance(value, (Lists, np.ndarray))
-    if cols.is_frame(value):
+    if isinstance(value, KeptTruths):
+        lists = value.flat if value.users is None else value.lists
+    elif cols.is_frame(value):
         lists = lists_of(value, name, columns)
     elif keyed or is_array or isinstance(value, (list, tuple)):
         rows = value if is_array else in_containers(value.values() if keyed else value)
