@@ -55,7 +55,7 @@ OPTIONS = {
     "unjudged": ["drop"],
     "duplicates": ["first", "collapse"],
     "padding": [True],
-    "ties": ["item", "item_desc"],
+    "ties": ["item", "item_desc", "trec_eval"],
     "users": [True],
     "unit": ["sessions"],
     "columns": [True],

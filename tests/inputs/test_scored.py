@@ -59,7 +59,19 @@ ITEMS = {
 }
 
 
-@pytest.mark.parametrize("ties", ["order", "item", "item_desc", None])
+def in_order(row, ties):
+    """Return the items of a dict item -> score, best first, and equal ones as `ties` says."""
+    descending = ties in ("item_desc", "trec_eval")
+    items = list(row) if ties in ("order", None) else sorted(row, reverse=descending)
+    return sorted(items, key=lambda item: held(row[item], ties), reverse=True)
+
+
+def held(score, ties):
+    """Return a score as it is compared."""
+    return np.float32(score) if ties == "trec_eval" else score
+
+
+@pytest.mark.parametrize("ties", ["order", "item", "item_desc", "trec_eval", None])
 @pytest.mark.parametrize("kind", ITEMS)
 def test_equal_scores_as_ties_says(tmp_path, kind, ties):
     """Zeros of both signs are equal; the lists are longer than those sorted by insertion."""
@@ -70,8 +82,7 @@ def test_equal_scores_as_ties_says(tmp_path, kind, ties):
     for levels in ([-0.0, 0.0, 0.5, -1.5], [T, T + 1, T - 1, T]):
         scores = np.array(levels)[rng.integers(0, 4, 200)]
         row = dict(zip(items.tolist(), scores.tolist(), strict=True))
-        first = sorted(row, reverse=ties == "item_desc") if str(ties)[:4] == "item" else list(row)
-        expected = tl.match(dict.fromkeys("qr", sorted(first, key=lambda one: -row[one])), truth)
+        expected = tl.match(dict.fromkeys("qr", in_order(row, ties)), truth)
         assert same(match_by_words(dict.fromkeys("qr", row), truth, ties=ties), expected)
         columns = {"item_id": np.repeat(items, 2), "score": np.repeat(scores, 2)}
         columns["user_id"] = list("qr" * 200)  # the rows of both stand among each other
@@ -82,6 +93,17 @@ def test_equal_scores_as_ties_says(tmp_path, kind, ties):
             path = csv_of(tmp_path / "lists.csv", "user_id,item_id,score", *lines)
             result = by_words(path, truth, 200, ties=ties)
             assert result["map"].tolist() == tl.top_k_eval(expected, k=200)["map"].tolist()
+
+
+def test_scores_that_are_equal_in_float32_are_equal_in_trec_eval(tmp_path):
+    """pytrec_eval 0.5.10 and ir_measures 0.4.3 give a reciprocal rank of 0.5, doubles give 1."""
+    run, qrels = {"1": {"a": 30.10000001, "b": 30.1}}, {"1": {"a": 1, "b": 0}}
+    (tmp_path / "a.run").write_text("1 Q0 a 1 30.10000001 t\n1 Q0 b 2 30.1 t\n")
+    hits = {"1": [{"corpus_id": item, "score": score} for item, score in run["1"].items()]}
+    for lists in (run, hits, tmp_path / "a.run"):
+        found = tl.top_k_eval(lists, qrels, 10, metrics="mrr", convention="trec_eval")
+        assert found["mrr@10"] == 0.5
+        assert tl.top_k_eval(tl.Ranks(lists, ties="item_desc"), qrels, 10)["mrr@10"] == 1
 
 
 def test_the_least_integer_score_is_the_last_and_lists_of_scores_tie():
@@ -169,7 +191,7 @@ WANTED = st.fixed_dictionaries(
 @given(
     RUNS,
     WANTED,
-    st.sampled_from(["order", "item", "item_desc"]),
+    st.sampled_from(["order", "item", "item_desc", "trec_eval"]),
     st.none() | st.integers(1, 5),
     st.booleans(),
 )
@@ -177,13 +199,11 @@ def test_dicts_of_scores_are_lists_in_their_order(run, truths, ties, k, graded):
     truths = truths if graded else {user: set(row) for user, row in truths.items()}
     if not ({*run} & {*truths} and any(run.values())):
         return
-    lists = {}
-    for user, row in run.items():
-        items = sorted(row, reverse=ties == "item_desc") if ties != "order" else list(row)
-        lists[user] = sorted(items, key=row.get, reverse=True)
+    lists = {user: in_order(row, ties) for user, row in run.items()}
     found = match_by_words(run, truths, k, ties=ties)
     assert same(found, match_by_words(lists, truths, k))
-    tied = [sum(n for n in Counter(row.values()).values() if n > 1) for row in run.values()]
+    equal = [Counter(held(one, ties) for one in row.values()) for row in run.values()]
+    tied = [sum(n for n in counts.values() if n > 1) for counts in equal]
     assert found.about.scored in (None, (sum(tied), sum(map(len, run.values()))))
     with pytest.raises(TypeError, match="two kinds|never an id"):
         tl.match({**run, "u": {"a": 1.0, 7: 0.5}}, truths)

@@ -1,5 +1,7 @@
 """How lists and truths become what is measured, one step after the other, in plain Python."""
 
+import numpy as np
+
 
 def ranked(items, scores, ties):
     """Order items by falling scores; equal ones as they stand, or by id.
@@ -9,9 +11,11 @@ def ranked(items, scores, ties):
     """
     if scores is None:
         return list(items)
+    if ties == "trec_eval":
+        scores = np.float32(scores)
     rows = list(zip(items, scores, strict=True))
     if ties != "order":
-        rows.sort(key=lambda row: row[0], reverse=ties == "item_desc")
+        rows.sort(key=lambda row: row[0], reverse=ties != "item")
     return [item for item, _ in sorted(rows, key=lambda row: -row[1])]
 
 

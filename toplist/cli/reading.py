@@ -96,7 +96,7 @@ USERS_AND_ITEMS = cli.table(
     --unjudged {}  listed items without a grade: misses (default), or dropped
     --relevant-from FROM  relevant from this grade on
     --gains GAINS  of a grade in nDCG: linear, exponential, or 1=1,2=4 (default: the convention's)
-    --ties {}  equal scores: as the rows are, or by item (default: item_desc of TREC and trec_eval)
+    --ties {}  equal scores: as the rows are, or by item (default: item_desc of TREC files)
     --system SYSTEM  column of systems, each evaluated alone
     --unknown {}  listed items that these files do not have
     --padding ID  the id that fills up short lists: dropped from their ends

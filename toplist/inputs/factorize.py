@@ -363,6 +363,21 @@ def by_value(values: Sequence[Any], exact: bool = False) -> NDArray[Any] | None:
     return doubles(values)
 
 
+def as_held(scores: Any, ties: str) -> NDArray[Any]:
+    """Return scores as they are compared: of ties as in trec_eval, rounded to float32.
+
+    Examples
+    --------
+    >>> low, high = as_held(np.array([30.1, 30.10000001]), "trec_eval").tolist()
+    >>> low == high
+    True
+    """
+    if ties != "trec_eval":
+        return np.asarray(scores)
+    with np.errstate(over="ignore"):
+        return doubles(scores).astype(np.float32).astype(np.float64)
+
+
 def as_integers(scores: NDArray[Any]) -> Ints:
     """Return comparable scores as int64 in the same order, with the same ties; none is NaN."""
     if scores.dtype.kind == "i":

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from toplist import kernels, parallel
 from toplist.checks import Ints, is_missing
-from toplist.inputs.factorize import as_integers
+from toplist.inputs.factorize import as_held, as_integers
 from toplist.inputs.lists import Flat, RankedDict, offsets_of
 from toplist.inputs.options import Joining
 
@@ -345,7 +345,8 @@ def looked_up(
     keys = [row.keys for row in listed]
     ends = offsets_of(np.fromiter(map(len, keys), np.int64, len(keys)))
     ranks = np.empty(len(scores), np.int64)
-    sought = ~as_integers(scores)
+    ties = next((row.ties for row in listed if row is not NO_LIST), "order")
+    sought = ~as_integers(as_held(scores, ties))
     kernels.hashing.find_in_rows(sought, offsets, np.concatenate(keys), ends, ranks)
     ranks[np.isnan(scores)] = 0
     users = np.repeat(np.arange(len(rows)), np.diff(offsets))

@@ -25,13 +25,15 @@ class RankedDict:
 
     The join looks relevant items up in `scores` instead. `places` are where the items stand in the
     dict, best first, as deep as they are read; `keys` are integers in the order of the scores, all
-    of them, best first.
+    of them, best first, with scores as `ties` holds them.
     """
 
-    __slots__ = ("keys", "places", "scores")
+    __slots__ = ("keys", "places", "scores", "ties")
 
-    def __init__(self, scores: Mapping[Any, Any], places: Ints, keys: Ints) -> None:
-        self.scores, self.places, self.keys = scores, places, keys
+    def __init__(
+        self, scores: Mapping[Any, Any], places: Ints, keys: Ints, ties: str = "order"
+    ) -> None:
+        self.scores, self.places, self.keys, self.ties = scores, places, keys, ties
 
     def __len__(self) -> int:
         """Return how many items are read."""

@@ -21,7 +21,14 @@ import numpy as np
 
 from toplist import kernels
 from toplist.checks import about
-from toplist.inputs.factorize import EXACT, as_integers, by_value, comparable, places_by_id
+from toplist.inputs.factorize import (
+    EXACT,
+    as_held,
+    as_integers,
+    by_value,
+    comparable,
+    places_by_id,
+)
 from toplist.inputs.lists import RankedDict, Scored, is_container, is_truth_container, offsets_of
 
 # Floats that numpy has no type for: float32 holds every one of them exactly.
@@ -293,6 +300,8 @@ def scored_row(row: Any, user: str, ordering: Ordering) -> Any:
             )
     items, given = ([hit[name] for hit in row] for name in ("corpus_id", "score"))
     scores, places = _numbers(items, given, user), _by_id(items, user, ordering.ties)
+    if ordering.ties == "trec_eval":
+        scores = as_held(scores, ordering.ties).tolist()
     # an item may be there twice
     return [items[place] for place in sorted(places, key=scores.__getitem__, reverse=True)]
 
@@ -316,6 +325,8 @@ def _by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> Any:
         parts = (_numbers([*row], [*row.values()], f"user {user!r}") for user, row in named)
         values = [*chain.from_iterable(parts)]
         scores = by_value(values, exact=True)
+    if ordering.ties == "trec_eval":
+        scores = as_held(values, ordering.ties)
     if scores is None:  # neither 64 bits nor a double hold their order
         place = {value: at for at, value in enumerate(sorted(set(values)))}
         scores, as_floats = np.array([place[value] for value in values]), False
@@ -336,7 +347,7 @@ def _by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> Any:
         if at in tied:
             by_id = _by_id([*row], f"user {user!r}", ordering.ties)
             places[first:last] = sorted(by_id, key=keys[first:last].tolist().__getitem__)
-        items = RankedDict(row, places[first:cut], fallen[first:last])
+        items = RankedDict(row, places[first:cut], fallen[first:last], ordering.ties)
         found.append(items if as_floats and ordering.looked_up else list(items))
     by_user = _of_users(ranks, found)
     runs = int(np.count_nonzero(np.diff(again, prepend=-1) > 1))
@@ -384,7 +395,7 @@ def _by_id(items: list[Any], user: str, ties: str) -> Sequence[int]:
     """Return the places of items, by item where equal scores are ordered so."""
     if ties == "order":
         return range(len(items))
-    return places_by_id(items, f"ranks: {_of(user)}", ties == "item_desc")
+    return places_by_id(items, f"ranks: {_of(user)}", descending=ties != "item")
 
 
 def _of_pair(pair: Any, user: str, ordering: Ordering) -> Any:

@@ -481,13 +481,13 @@ class Ranks:
         Of a file; default what the extension says.
     order : {"file"}, optional
         Of a file: items are taken in the order of the file, best first.
-    ties : {"order", "item", "item_desc"}, optional
+    ties : {"order", "item", "item_desc", "trec_eval"}, optional
         Where scores rank the items: equal scores keep their order, or go by item id, ascending or
-        descending; integers as numbers, text by code points. Default: trec_eval's "item_desc" in
-        TREC files and under convention "trec_eval", "item" on Spark, whose rows have no order, else
-        "order". The result says which was used. Scores are compared as they are; trec_eval holds
-        them in float32, where those within some 6e-8 of their size are equal: round them to
-        float32 for its very order.
+        descending; integers as numbers, text by code points. "trec_eval" is its very order: equal
+        ones go by descending id, and it holds scores in float32, where those within some 6e-8 of
+        their size are equal. Default: "trec_eval" under that convention, else "item_desc" in TREC
+        files, "item" on Spark, whose rows have no order, and "order". The result says which was
+        used.
     users : sequence, optional
         The users' keys, one per row, where the lists have none (lists by position, arrays,
         `Lists`, `Hits`): weights, labels and merging then go by key.

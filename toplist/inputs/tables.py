@@ -19,6 +19,7 @@ from toplist.checks import Bools, Ints, about, cached, no_columns, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import (
     Column,
+    as_held,
     as_integers,
     blocks,
     comparable,
@@ -437,10 +438,11 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
 def by_score(table: SideTable, scores: NDArray[Any], groups: Groups, items: Column) -> Flat:
     """Return the lists of every user by score, falling; equal scores as the ties of `table` say.
 
-    "order": as they are; "item", "item_desc": by id, ascending or descending.
+    "order": as they are; "item", "item_desc": by id, ascending or descending; "trec_eval":
+    descending, where they are equal in float32.
     """
     side, offsets, by_id = table.side, groups.offsets, table.ties != "order"
-    items, scores = groups.in_order(items, comparable(scores))
+    items, scores = groups.in_order(items, comparable(as_held(scores, table.ties)))
     if scores.dtype.kind == "f" and not np.isfinite(scores.sum()):  # or the sum is too large
         for at in np.flatnonzero(~np.isfinite(scores))[:1]:
             item, score = items.decode(items.codes[at]), float(scores[at])
@@ -461,7 +463,7 @@ def by_score(table: SideTable, scores: NDArray[Any], groups: Groups, items: Colu
 
         def keys_of(rows: Ints) -> Ints:
             keys = order_of_ids(replace(items, codes=items.codes[rows]), side)
-            return ~keys if table.ties == "item_desc" else keys
+            return keys if table.ties == "item" else ~keys
 
         for lo, hi in kernels.steps(offsets):
             kernels.grouping.sort_by_score_and_key(offsets[lo : hi + 1], places, keys_of, codes)

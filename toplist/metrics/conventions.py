@@ -40,8 +40,8 @@ Relevant = Literal["all", "listed"]
 RELEVANT: tuple[Relevant, ...] = get_args(Relevant)
 Aggregate = Literal["mean", "pooled"]
 AGGREGATE: tuple[Aggregate, ...] = get_args(Aggregate)
-# How items of equal scores are ordered: as they come, or by item id.
-Ties = Literal["order", "item", "item_desc"]
+# How items of equal scores are ordered: as they come, by item id, or as trec_eval does it.
+Ties = Literal["order", "item", "item_desc", "trec_eval"]
 TIES: tuple[Ties, ...] = get_args(Ties)
 
 # The names of `CONVENTIONS`, and of `SYNONYMS`, for type checkers and editors.
@@ -98,7 +98,7 @@ class Convention:
         The mean of the users' values; or the ratio of sums, Σ numerators / Σ divisors over users,
         of every metric (`pooled` names some alone). Ratios of sums have no std, and are refused
         with an `empty` of "one".
-    ties : {"order", "item", "item_desc"}, optional
+    ties : {"order", "item", "item_desc", "trec_eval"}, optional
         How items of equal scores are ordered, unless ``toplist.Ranks(ties=...)`` says otherwise.
         Default: as the source has them.
     replaced : tuple of str

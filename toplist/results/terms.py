@@ -101,6 +101,7 @@ TIE_WORDS = {
     "order": "as they come",
     "item": "by item id, ascending",
     "item_desc": "by item id, descending",
+    "trec_eval": "by item id, descending, in float32",
 }
 
 
