@@ -493,7 +493,7 @@ def main() -> None:
     print(f"{'':<54}{'toplist':>9}{'beside':>9}")
     for group, title, draw in lines():
         if group in options.names:
-            n_samples = 20 if options.smoke else SAMPLES.get(group, 2000)
+            n_samples = 2 if options.smoke else SAMPLES.get(group, 2000)
             own, other = sizes(draw, n_samples)
             print(f"{title:<54}{own:>9.3f}{other:>9.3f}", flush=True)
 
