@@ -225,12 +225,12 @@ def check(tmp_path_factory):
     return run
 
 
-@pytest.mark.slow(seconds=40)
+@pytest.mark.slow(seconds=8)
 def test_types_of_a_program_of_another_project(check):
     assert check(PROGRAM.read_text()) == ""
 
 
-@pytest.mark.slow(seconds=40)
+@pytest.mark.slow(seconds=8)
 def test_every_misspelt_option_is_an_error_of_its_line(check):
     """Without the ignores: so the test above finds what it says."""
     lines = PROGRAM.read_text().splitlines()

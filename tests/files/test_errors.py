@@ -325,7 +325,7 @@ def test_damaged_gzip(good, tmp_path):
     said("cut.csv: not readable: Compressed file ended before", by_words, "cut.csv", "other.csv", 3)
 
 
-@pytest.mark.parametrize("n", [25, pytest.param(1500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [25, pytest.param(1500, marks=pytest.mark.slow(seconds=20))])
 def test_mutated_files(n):
     """Streamed and in memory agree, every error is one line that names a file, nothing hangs."""
     assert fuzz_files.fuzz(n, seed=1) == []

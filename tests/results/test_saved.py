@@ -478,7 +478,7 @@ def test_flipped_bytes_and_cuts(tmp_path):
     assert loaded < 10  # of some 90: dates and the like, which nothing reads
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=20)
 def test_mutated_files():
     results = {name: WAYS[name]() for name in FUZZED}
     loaded, wrong = fuzz_saved.fuzz(results, 1500, seed=1)

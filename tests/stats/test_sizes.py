@@ -41,7 +41,7 @@ LINES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=10)
 @pytest.mark.parametrize("line", LINES)
 def test_a_true_null_is_rejected_as_often_as_it_should(line):
     draw, samples, least, most, above = LINES[line]
