@@ -42,6 +42,10 @@ TEXT = [
     ("truth", "a.csv", T + "u,a\nu\n", ":3: 1 columns instead of 2: ['user_id', 'item_id']"),
     ("truth", "a.csv", T + '"u\n",a\nu,a,b\n', ":4: 3 columns instead of 2: ['user_id', 'item_id'"),
     ("truth", "a.trec", "q 0 d 1\nq Q0 d 1 0.5 t\n", ":2: 6 columns instead of 4: ['qid', 'iterat"),
+    ("truth", "a.trec", "q 0 d 1 0.5 t\nq 0 d 1\n", "'rel'] (a line of a run: swapped files?)"),
+    ("ranks", "a.trec", "q 0 d 1\n", "'tag'] (a line of qrels: swapped files?)"),
+    ("ranks", "a.trec", "q Q0 New York 3 0.5 t\n", ":1: 7 columns instead of 6: ['qid', 'Q0', 'd"),
+    ("ranks", "a.trec", "q Q0 New York 3 0.5 t\n", "'tag']: no id has blanks"),
     ("ranks", "a.trec", "q Q0 d 1 0.5 t\n\nq 0 d 1\n", ":3: 4 columns instead of 6: ['qid', 'Q0'"),
     ("truth", "a.qrels", "q 0 d 1\n# by hand\n", ":2: '#': TREC files have no comments, remove th"),
     *(("truth", name, first + second + first.partition("\n")[2], ":3: a second header,  ... cat a.")

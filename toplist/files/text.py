@@ -298,9 +298,9 @@ class TextTables:
     def _of_rows(self, rows: list[Any], lines: Sequence[int]) -> Table:
         """Return the wanted cells of rows as a table, once every row is checked."""
         header, wanted = self.header, self.wanted
-        width, longer = len(header), header is TREC_RUN  # trec_eval ignores what follows a tag
+        width = len(header)
         for row, line in zip(rows, lines, strict=True):
-            if len(row) != width and not (longer and len(row) > width):
+            if len(row) != width and not self._ends_with_tag(row):
                 raise self.error(self._wrong_width(row), line)
         places = [header.index(name) for name in wanted.names]
         columns: list[Any] = [[row[place] for row in rows] for place in places]
@@ -318,6 +318,14 @@ class TextTables:
             columns[-1] = self._numbers(values, columns[-1], lines.__getitem__)
         return self._named(columns, lines)
 
+    def _ends_with_tag(self, row: Sequence[str]) -> bool:
+        """Return whether a row of a run is too long by what follows a tag, which is ignored.
+
+        Not by an id of several words: then the rank is no number.
+        """
+        is_long = self.header is TREC_RUN and len(row) > len(TREC_RUN)
+        return is_long and isinstance(parse(row[TREC_RUN.index("(rank)")]), int)
+
     def _wrong_width(self, row: Sequence[str]) -> str:
         """Say what is wrong with a row that is shorter or longer than the header."""
         header = self.header
@@ -325,6 +333,13 @@ class TextTables:
             return f"{short(row[0], 60)}: TREC files have no comments, remove the line"
         joined = len(header) > 1 and row[len(header) :] == header[1:]
         cause = " (a second file joined to this one, its header to the last row?)" if joined else ""
+        other = TREC_QRELS if header is TREC_RUN else TREC_RUN
+        if not self.format.delimiter and len(row) >= len(TREC_QRELS):
+            cause = ": no id has blanks"
+            if len(row) == len(other):
+                cause = (
+                    f" (a line of {'qrels' if other is TREC_QRELS else 'a run'}: swapped files?)"
+                )
         return f"{len(row)} columns instead of {len(header)}: {short([*header])}{cause}"
 
     def _check_no_header(self, row: Sequence[str], places: Sequence[int], line: int) -> None:
