@@ -289,6 +289,8 @@ def test_what_is_gone_names_its_new_place():
     for name, place in MOVED.items():
         with pytest.raises(TypeError, match=f"no keyword '{name}' since 0.4: write .*{place}"):
             toplist.top_k_eval([[1]], [{1}], **{name: 1})
+    with pytest.raises(TypeError, match=r"CONVENTIONS\[.trec_eval.\].replace\(missing="):
+        toplist.top_k_eval([[1]], [{1}], convention="trec_eval", missing="zero")
     gone = {(toplist, "dcg"): r"toplist.curves\('dcg'"}
     gone[toplist, "paired_tests"] = "toplist.inference.paired_tests"
     gone |= {(toplist.beyond, name): rf'toplist.curves\("{name}' for name in LIST_METRICS}

@@ -70,7 +70,7 @@ def _by_type(function: Callable[Call, Any]) -> _ByType[Call]:
 _MOVED = {
     **dict.fromkeys(
         ("empty", "missing", "relevant", "aggregate", "gains"),
-        'convention=toplist.CONVENTIONS["standard"].replace({}=...)',
+        'convention=toplist.CONVENTIONS["{of}"].replace({}=...)',
     ),
     **dict.fromkeys(("catalogue", "features", "history", "unknown"), "items=toplist.Items({}=...)"),
     "item_counts": "items=toplist.Items(counts=...)",
@@ -267,7 +267,7 @@ def top_k_eval(
     """
     for name in misspelt:
         if name in _MOVED:
-            place = _MOVED[name].format(name)
+            place = _MOVED[name].format(name, of=rules_of(convention).name)
             raise TypeError(f"top_k_eval() has no keyword {name!r} since 0.4: write {place}")
         meant = did_you_mean(near(name, list(inspect.signature(top_k_eval).parameters)))
         raise TypeError(f"top_k_eval() got an unexpected keyword argument {name!r}{meant}")

@@ -130,6 +130,7 @@ REFUSED = [
     (lambda: L.tail_percentage(LISTS, counts=[1], share=2), "share must be above 0 and at most 1"),
     (lambda: L.tail_percentage(LISTS, counts=[1], n_items=0), "n_items must be a whole number"),
     (lambda: L.novelty(LISTS, counts=[1], total=0), "total must be"),
+    (lambda: L.novelty(LISTS, counts=[9], total=5), "total=5 is below a count of 9"),
     (lambda: L.novelty(LISTS, counts=[1], unknown=0), "unknown must be ... above 0, not 0"),
     (lambda: evaluated(metrics="exposure_share(label=wra)"), "no item is labelled 'wra': there"),
     (lambda: evaluated(metrics="hit_share", labels={"a": None}), "labels has no label"),

@@ -131,7 +131,7 @@ USAGE = [
     (f"{GATE} -m mrr@2 --margin 0.1 0.2", "give one number for all, or one for each name@k"),
     (f"{GATE} --margin 0.2", "--margin: of which metric? write -m ndcg@10"),
     (f"{GATE} -m mrr@2", "--margin is needed: the loss of mrr@2 that does not matter"),
-    (f"{GATE} -m mrr@2 --margin x", "'x': write a number, or name@k=number"),
+    (f"{GATE} -m mrr@2 --margin x", "'x': write a number in units of the metric, or name@k"),
     (f"{GATE} --floor 0.1", "--floor: write name@k=number, once for each name"),
     (f"{GATE} --floor hit@1=0.1 hit@1=0.2", "--floor: write name@k=number, once for each name"),
     (GATE, "nothing to test: write -m ndcg@10 --margin 0.005"),

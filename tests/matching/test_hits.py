@@ -84,6 +84,7 @@ SPELLING = [
     *(("1172.0", "1172", "a trailing .0"), ("1172", "1172.0", "a trailing .0")),
     *((" tt7", "tt7", "blanks"), ("TT7", "tt7", "upper and lower case")),
     *(("007", "7", "leading zeros"), ("xyz", "abc", "")),
+    ("caf\u00e9", "cafe\u0301", "two Unicode forms (NFC, NFD)"),
 ]
 
 
@@ -101,6 +102,14 @@ def test_examples_of_ids_that_differ_in_spelling(listed, relevant, cause, tmp_pa
         text = repr(top_k_eval(recs, truth, k=1, metrics="hit", keep=keep))
         assert f"NO HIT AT ALL: the lists hold items such as '{listed}', the ground" in text
         assert not cause or f"likely cause: {cause}" in text
+
+
+def test_where_no_item_is_relevant_the_ids_are_not_to_blame():
+    for options in ({}, {"relevant_from": 2}):
+        text = repr(
+            top_k_eval([["a"]], [{"a": bool(options)}], k=1, convention="trec_eval", **options)
+        )
+        assert "NO ITEM IS RELEVANT" in text and "NO HIT" not in text
 
 
 # Fingerprints of ground truths: the same for the same truths, in every form and process

@@ -58,6 +58,12 @@ def test_markdown_and_latex_say_what_the_terminal_says():
     assert "±" not in alone._repr_html_() + alone.to_markdown() + alone.to_latex()
 
 
+def test_latex_names_the_package_of_a_mark_in_its_legend():
+    results = {name: tl.top_k_eval([[1, 2]] * 9, [{1}] * 9, k=2) for name in "ab"}
+    text = tl.compare(results, baseline="a").to_latex()
+    assert ("blacktriangledown" in text) == ("amssymb" in text)
+
+
 def test_a_cell_shows_both_ends_where_they_differ_and_columns_of_both_kinds_are_aligned():
     result = tl.top_k_eval([[1], [2], [3]], [{1, 7}, {2}, {3}], k=1, metrics=["hit", "recall"])
     assert repr(result).splitlines()[1:-1] == [

@@ -205,7 +205,8 @@ def _numbered(argument: str) -> tuple[str, float]:
     name, _, number = argument.rpartition("=")
     with suppress(ValueError):
         return name, float(number)
-    raise ValueError(f"{argument!r}: write a number, or name@k=number as in ndcg@10=0.005")
+    words = "write a number in units of the metric, or name@k=number as in ndcg@10=0.005"
+    raise ValueError(f"{argument!r}: {words}")
 
 
 def check_gate(options: argparse.Namespace) -> None:

@@ -78,8 +78,8 @@ def negatives(
     n_items : int
         Size of the catalogue.
     exclude : optional
-        The items every user has, in train and in every other part, in any form that
-        `toplist.scores.top_k` takes. The held-out item is never drawn.
+        The items every user has beside the held-out one, in train and in the other parts, in any
+        form that `toplist.scores.top_k` takes. The held-out item is never drawn.
     popularity : (n_items,) numbers, optional
         Weights of the items, 0 or more: items are drawn one by one in proportion to them, among
         those not drawn yet. Default: all equally likely.
@@ -231,7 +231,7 @@ def sampled_ranks(
         The scores; or ``scores(rows, items)``, given the users' positions (b, 1) and their
         candidates (b, n + 1), the held-out item first, returns the scores (b, n + 1).
     held_out, n, exclude, popularity, seed, users, n_threads
-        As in `negatives`.
+        As in `negatives`. A held-out item that is in `exclude` is never listed: its rank is 0.
     n_items : int
         Size of the catalogue, where `scores` is a function.
     ties : {"order", "best", "worst"}

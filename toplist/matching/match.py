@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain, islice
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -338,6 +339,7 @@ CAUSES: dict[str, Callable[[str], str]] = {
     "blanks": str.strip,
     "upper and lower case": str.casefold,
     "leading zeros": lambda text: text.lstrip("0") or "0",
+    "two Unicode forms (NFC, NFD)": partial(normalize, "NFC"),
 }
 
 

@@ -398,6 +398,8 @@ def novelty(
     if not 0 < over < np.inf and len(counts.data):
         raise ValueError(f"total must be a finite number above 0, not {over:g}")
     seen = counts.where(counts.data > 0)
+    if (seen.data > over).any():
+        raise ValueError(f"total={over:g} is below a count of {seen.data.max():g}: it is of all")
     other = None if unknown is None else float(np.log2(over / unknown))
     way_out = _COUNT.format("novelty") + "; a count of 0 is none"
     return lists.mean(seen, np.log2(over / seen.data), other, way_out)

@@ -46,6 +46,8 @@ def account(result: Means) -> str:
     text = ", ".join(words for words, holds in told.items() if holds)
     if not result.n_evaluated or result.histograms.each.any():
         return text
+    if n_empty == result.n_evaluated:
+        return f"{text}; NO ITEM IS RELEVANT: look at the grades of the ground truths"
     # nobody has a hit: an item of each side and the likely cause, where known
     found = result.unmatched if result.hits is None else result.hits.about.unmatched
     asked = "are the item ids of both sides written in the same way?"

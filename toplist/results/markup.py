@@ -183,15 +183,15 @@ def latex(page: Page, caption: str | None = None, label: str | None = None) -> s
     With a caption or a label, all of it is one floating table.
     """
     best = [f"bold: {words}" for words in page.marks]
-    marks = any("▾" in cell.mean for table in page.tables for _, row in table.rows for cell in row)
-    needs = r"needs \usepackage{booktabs}" + r" and \usepackage{amssymb}" * marks
-    comments = (*page.warnings, *best, *page.notes, needs)
-    lines = (line for comment in comments for line in comment.splitlines())
-    above = "\n".join(f"% {printable(line)}" for line in lines)
     parts = [*map(_latex_table, page.tables)]
     below = [line for line in (page.legend, *best) if line]
     if below:
         parts.append(rf"{{\footnotesize {_latex('; '.join(below))}}}")
+    marks = any("blacktriangledown" in part for part in parts)
+    needs = r"needs \usepackage{booktabs}" + r" and \usepackage{amssymb}" * marks
+    comments = (*page.warnings, *best, *page.notes, needs)
+    lines = (line for comment in comments for line in comment.splitlines())
+    above = "\n".join(f"% {printable(line)}" for line in lines)
     if caption is None and label is None:
         return "\n\n".join([above, *parts])
     for option, words in (("caption", caption), ("label", label)):
