@@ -22,7 +22,7 @@ Examples
 >>> from typing import get_args
 >>> from toplist.typing import Ties
 >>> get_args(Ties)
-('order', 'item', 'item_desc')
+('order', 'item', 'item_desc', 'trec_eval')
 """
 
 from toplist.comparing.contrasts import SameUsers, TestCorrection, TestFamily, TestMethod
