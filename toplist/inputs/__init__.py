@@ -52,12 +52,13 @@ array([[0. , 1. ],
 What happens at the edges
 -------------------------
 
-Stated once, applied alike to every metric; a convention may choose otherwise.
+Stated once, applied alike to every metric; a convention may choose otherwise, also one of yours,
+``convention=tl.CONVENTIONS["standard"].replace(empty="zero", missing="skip")``.
 
-- *a user with an empty ground truth*: NaN per user, left out of the mean, counted in `n_skipped`;
-  ``empty="skip"``, ``"zero"``, ``"one"``, ``"raise"``
-- *a user with a truth but no list, or an empty one*: scores 0, in the mean, counted in `n_missing`;
-  ``missing="zero"``, ``"skip"``, ``"raise"``
+- *a user with an empty ground truth*: NaN per user, left out of the mean, counted in `n_skipped`:
+  ``empty`` is "skip"; or "zero", "one", "raise"
+- *a user with a truth but no list, or an empty one*: scores 0, in the mean, counted in `n_missing`:
+  ``missing`` is "zero"; or "skip", "raise"
 - *a user with a list but no truth*: no row, counted in `n_extra`
 - *no user in common; lists by position of another number*: an error
 - *an item twice in one list*: an error that names the user, the item and both ranks;

@@ -83,7 +83,7 @@ Libraries disagree about the divisor, so that one list has up to five values of 
 Both are "MAP@3". The well-known NeuRec-style function divides by the sum of min(i, R) over
 i = 1..k, so that a perfect list of three scores 0.5. It is kept to reproduce numbers; the default
 divides by min(k, R), as most libraries and textbooks do. That map may fall as k grows; trec_eval's,
-divided by R, does not. Or choose for one metric: ``tl.map(ranks, truths, divisor="R")``.
+divided by R, does not: ``tl.map(ranks, truths, convention="trec_eval")``.
 
 What the conventions make of one list of three, seven relevant items, k = 5:
 
