@@ -87,8 +87,8 @@ from toplist.evaluation import curves, hit, merge, mrr, ndcg, precision, recall
 from toplist.evaluation import map_ as map
 from toplist.inputs.options import Items, Ranks
 from toplist.inputs.truths import Groups
+from toplist.matching import match
 from toplist.matching.hits import Hits
-from toplist.matching.match import match
 from toplist.metrics.conventions import CONVENTIONS, Convention
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.results.result import TopKResult

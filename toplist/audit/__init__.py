@@ -26,8 +26,8 @@ from toplist.inputs.lists import Lists, flatten, in_containers
 from toplist.inputs.options import SIDES, Options, Ranks
 from toplist.inputs.tables import lists_of
 from toplist.loo.logs import read_log
+from toplist.matching import CAUSES, match
 from toplist.matching.hits import Hits
-from toplist.matching.match import CAUSES, match
 from toplist.metrics.conventions import CONVENTIONS
 
 __all__ = ["CHECKS", "Audit", "Finding", "check", "conformance"]

@@ -27,7 +27,7 @@ from toplist.inputs.lists import Flat, is_container, is_frame, is_truth_containe
 from toplist.inputs.options import ColumnNames, Duplicates, Options, of_source
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import IdTexts
-from toplist.matching.match import read_and_joined
+from toplist.matching import read_and_joined
 from toplist.matching.slices import holes
 from toplist.metrics.definitions import METRICS, with_parameters
 from toplist.results.markup import Display

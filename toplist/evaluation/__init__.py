@@ -35,9 +35,9 @@ from toplist.inputs.options import (
 )
 from toplist.inputs.texts import hashes_of
 from toplist.inputs.truths import Grading, Groups
+from toplist.matching import closed_up, join, joined
 from toplist.matching.about import together
 from toplist.matching.hits import Hits
-from toplist.matching.match import closed_up, join, joined
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import METRICS, Metric

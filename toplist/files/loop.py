@@ -32,9 +32,9 @@ from toplist.inputs.options import SIDES, Options, columns_of
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import IdTexts, hashes_of
 from toplist.inputs.truths import check_no_matrix
+from toplist.matching import closed_up, join
 from toplist.matching.about import together
 from toplist.matching.hits import Hits
-from toplist.matching.match import closed_up, join
 from toplist.results.means import in_pairs
 from toplist.results.result import TopKResult
 

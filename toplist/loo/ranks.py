@@ -26,7 +26,7 @@ from toplist.inputs.lists import name_user, of_column
 from toplist.inputs.objects import array, to_builtin
 from toplist.inputs.options import DEFAULT_METRICS, Duplicates, Options
 from toplist.inputs.truths import Grading
-from toplist.matching.match import match
+from toplist.matching import match
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
