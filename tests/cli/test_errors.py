@@ -149,6 +149,10 @@ USAGE = [
     ("unjudged truth.csv", "give the files of ranked lists, and the ground truth last"),
     (f"unjudged --judged judge.csv {TWO}", "--judged goes beside the truth alone"),
     ("unjudged --judged judge.csv truth.csv -n 5", "-n does not go with --judged"),
+    (
+        "unjudged --judged judge.csv truth.csv -o all.trec",
+        "-o all.trec: the truth is written as CSV",
+    ),
     (f"unjudged {TWO} --user-titles a.csv:x", "--user-titles goes into a file: add -o"),
     (f"unjudged {TWO} -p 2", "p must be above 0 and below 1, not 2"),
     ("metrics ndcg map", "unrecognized arguments: map"),

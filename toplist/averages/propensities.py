@@ -116,7 +116,7 @@ __all__ = ["Propensities", "of_counts"]
 NAME = "propensities"
 # Sums of squares of the weights 1 / p stay finite from here on.
 SMALLEST = 1e-50
-ALIKE = "give each relevant item once, as in sets, or gains={grade: 1} for every grade"
+ALIKE = "give each relevant item once, as in sets, or a convention.replace(gains={grade: 1, ...})"
 
 
 def __dir__() -> list[str]:

@@ -234,6 +234,8 @@ def check_unjudged(options: argparse.Namespace) -> None:
         unread, why = {*OF_LISTS, *titles}, "does not go with --judged"
         if options.recs:
             raise ValueError("--judged goes beside the truth alone: leave the lists out")
+        if options.output is not None and not options.output.endswith(".csv"):
+            raise ValueError(f"-o {options.output}: the truth is written as CSV, to a .csv")
     else:
         unread, why = titles if options.output is None else set(), "goes into a file: add -o"
         if not options.recs:

@@ -231,7 +231,8 @@ class Hits:
             return self.grades, self.truth_grades
         if self.n_truth.any() and np.isnan(self.grading.gains_of(np.ones(1))).any():
             raise ValueError(
-                "items without a grade have grade 1, which has no gain: add it, gains={1: ...}"
+                "items without a grade have grade 1, which has no gain: add it, "
+                "convention.replace(gains={1: ...})"
             )
         return np.ones(len(self.ranks)), np.ones(int(self.n_truth.sum()))
 
@@ -490,7 +491,8 @@ def _joined_users(a: Sequence[Any] | None, b: Sequence[Any] | None) -> list[Any]
             f"the users of one part are like {firsts[0]!r}, of the other like {firsts[1]!r}: these "
             "are never equal; convert one of them"
         )
-    twice = set(a).intersection(b)
+    few, many = sorted((a, b), key=len)  # parts are added to the sum of all before them
+    twice = set(few).intersection(many)
     if twice:
         raise ValueError(f"user {min(twice, key=repr)!r} is in both parts: a user counts once")
     return [*a, *b]

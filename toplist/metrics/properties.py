@@ -361,7 +361,8 @@ def weighed(metric: Any, weighting: str) -> Any:
             return replace(metric, graded=True)
         raise ValueError(
             f"{metric.name} has no IPS estimate: it hangs on how many relevant items there are, "
-            "and only some were observed; give cg, dcg or precision, or weighting='snips'"
+            "and only some were observed; give cg, dcg or precision, or "
+            "Propensities(weighting='snips')"
         )
     if metric.counts == "each" and divisor == "R" and metric.discounting.name == "1":
         return replace(metric, graded=True, divisor="ideal(R)")
