@@ -97,7 +97,7 @@ BITS = [  # times that 64 bits do not hold
 ]
 ERRORS += [(LEAVE, ([1, 1], [5, 6], times), {}, words) for times, words in BITS]
 WRONG_TYPES = [
-    (LEAVE, [(1, 2, 3)], {}, "a log is a table, a dict of columns, a tuple"),
+    (LEAVE, [(1, 2, 3)], {}, "log is a table, a dict of columns, a tuple"),
     (LEAVE, ([1, "1"], [2, 3], [3, 4]), {}, "ids of two kinds"),
     (LEAVE, ([1, 1], [2, 3], ["2011-01-01", 5]), {}, "timestamps of two kinds"),
     (LEAVE, ([1, 1], [2, 3], ["2011-01-01", "2011-01-01T00:00:00+00:00"]), {}, "time zone"),
@@ -164,6 +164,7 @@ WRONG_TYPES += [
     (sampled, NINE, {"n_items": 9}, "n_items=9 goes with a function"),
     (loo.popular, TWO[:2], {"k": 2, "users": ["1"]}, "ids of two kinds"),
     (loo.random, TWO[:2], {"k": 2, "exclude": {1: ["5"]}}, "ids of two kinds"),
+    (loo.popular, [1, 2], {"k": 2}, "train is a table, a dict of columns, a tuple"),
     (loo.corrected, [1, 2], {"k": 5}, "give the SampledRanks of loo.sampled_ranks"),
     (counted, [1, 2], {}, "counts is a list: give a dict of rank"),
 ]

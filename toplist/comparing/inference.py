@@ -237,8 +237,8 @@ def paired_tests(
     >>> print(tests.sentence())
     Differences were tested by two-sided paired t over 5 users, with p after Holm over 1 \
 comparison; intervals are 95 % and hold one by one. ease exceeds knn by 0.3200 in ndcg@10 (0.5000 \
-against 0.1800, interval [-0.0766, +0.7166], p = 0.089, d_z = 1.00; 4 users higher, 0 equal, 1 \
-lower). FEW DIFFER: fewer than 30 users differ (ease - knn ndcg@10).
+against 0.1800, interval [-0.0766, +0.7166], p = 0.089, not shown to differ, d_z = 1.00; 4 \
+users higher, 0 equal, 1 lower). FEW DIFFER: fewer than 30 users differ (ease - knn ndcg@10).
     """
     drawn: dict[str, Any] = {"n_resamples": n_resamples, "seed": seed, "n_threads": n_threads}
     plan = TestPlan(method, correction, alternative, level, **drawn, runs=runs).checked()

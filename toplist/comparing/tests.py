@@ -173,6 +173,7 @@ class Tests(Display, Sequence[Contrast]):
         if one.difference:
             change = f"exceeds {one.baseline}" if one.difference > 0 else f"is below {one.baseline}"
             change += f" by {LOOK.number(abs(one.difference))}"
+            found += ", not shown to differ" * (not one.mark)
         size = "" if one.d_z != one.d_z else f", d_z = {one.d_z:.2f}"
         where = "" if one.segment is None else f" (segment {one.segment})"
         return (
@@ -295,8 +296,8 @@ class Tests(Display, Sequence[Contrast]):
         found = sum(bool(one.mark) for one in rest)
         line = (
             f"{counted(len(self.names) - 1, 'more name')}: p is below 0.05 in {found:,} of "
-            f"{counted(len(rest), 'difference')}; .to_text(names={rest[0].name!r}) shows one, "
-            "to_pandas(), other formats and --format csv have all"
+            f"{counted(len(rest), 'difference')}; .to_text(names={rest[0].name!r}) of Python shows "
+            "one, to_pandas(), other formats and --format csv have all"
         )
         page = super()._shown(form, first, **how)
         return page._replace(notes=[*page.notes, line])

@@ -154,7 +154,12 @@ class Log:
         return found
 
 
-def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = False) -> Log:
+def read_log(
+    log: Any,
+    columns: Mapping[str, str] | None = None,
+    timed: bool = False,
+    where: str = "log",
+) -> Log:
     """Read a log in any accepted form.
 
     Parameters
@@ -167,6 +172,8 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
         The log's own names of user_id, item_id and timestamp.
     timed : bool
         Whether every row must have a time, as all rules except "random" need.
+    where : str
+        The argument, for messages.
 
     Raises
     ------
@@ -174,13 +181,13 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
         For other forms, a missing column, columns of different length, an id that is null or of
         another kind than the others, a missing time.
     """
-    names, where = renamed(columns, COLUMNS), "log"
+    names = renamed(columns, COLUMNS)
     if isinstance(log, (str, os.PathLike)):
         # gzip and csv: an eighth of the import of toplist
         from toplist.files.tables import read_table
 
         log, where = read_table(log), os.fspath(log)
-    log = to_builtin(log, "log")
+    log = to_builtin(log, where)
     is_frame, named = cols.is_frame(log), log
     if is_frame:
         log = named = cols.readable(log)
@@ -192,7 +199,7 @@ def read_log(log: Any, columns: Mapping[str, str] | None = None, timed: bool = F
         found = list(named)
     else:
         forms = "a table, a dict of columns, a tuple (users, items, times) of columns, or a path"
-        raise TypeError(f"a log is {forms}, not a {type(log).__name__}")
+        raise TypeError(f"{where} is {forms}, not a {type(log).__name__}")
     needed = COLUMNS if timed else COLUMNS[:2]
     absent = {name: "NAME" for name in needed if names[name] not in found}
     ways = f"columns={absent!r} names {'others' if len(absent) > 1 else 'another'}"

@@ -545,7 +545,7 @@ def _read(
 
     These are offsets, the row of the user and the place of the item, by user and place.
     """
-    log = read_log(train, columns)
+    log = read_log(train, columns, where="train")
     names, n = log.items.names, max(1, len(log.items.names))
     counts = np.bincount(log.items.codes, minlength=n) * by_popularity
     order = sorted(range(len(names)), key=lambda code: (-counts[code], *_by_id(names[code])))
