@@ -140,20 +140,8 @@ OWN = {"figure.facecolor": "#1e1e1e", "axes.facecolor": "#1e1e1e", "savefig.face
 OWN |= dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), "white")
 
 
-# All others are drawn by the same code.
-APART = (
-    "curves",
-    "per_user",
-    "exposure",
-    "segments",
-    "ranks",
-    "forest of one",
-    "band",
-    "movers",
-    "over",
-)
 LOOKS = [
-    *product(APART, ["dark_background"]),
+    *((name, "dark_background") for name in PICTURES if name != "forest"),  # many of those of one
     *product(["ranks"], ["ggplot", OWN]),
 ]
 

@@ -91,13 +91,7 @@ WAYS = {
 
 # Those of every kind of array: they are used after they were loaded, and their files are changed
 FUZZED = (
-    "grades",
-    "earned",
-    "groups",
-    "threshold",
-    "clusters",
-    "tuples",
-    "sampled",
+    *("grades", "earned", "groups", "threshold", "clusters", "tuples", "sampled"),
     "no other lists",
 )
 
