@@ -326,7 +326,7 @@ def _by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> Any:
         values = [*chain.from_iterable(parts)]
         scores = by_value(values, exact=True)
     if ordering.ties == "trec_eval":
-        scores = as_held(values, ordering.ties)
+        scores = as_held(values if scores is None else scores, ordering.ties)
     if scores is None:  # neither 64 bits nor a double hold their order
         place = {value: at for at, value in enumerate(sorted(set(values)))}
         scores, as_floats = np.array([place[value] for value in values]), False
