@@ -39,9 +39,9 @@ def __getattr__(name: str) -> Any:
 class Kernel:
     """A compiled function whose annotated parameters are converted before the call."""
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, fastmath: Any = False) -> None:
         functools.update_wrapper(self, function)
-        self.py_func = function
+        self.py_func, self._fastmath = function, fastmath
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         self._inputs = [
             (place, None if dtype is np.generic else dtype)
@@ -53,7 +53,7 @@ class Kernel:
         """Make what numba compiles on first use: for all kernels, it took 20 ms of every start."""
         if name != "compiled":
             raise AttributeError(name)
-        return vars(self).setdefault(name, _compiled(self.py_func))
+        return vars(self).setdefault(name, _compiled(self.py_func, self._fastmath))
 
     def __call__(self, *arguments: Any) -> Any:
         """Convert the inputs and run the compiled code."""
@@ -63,19 +63,22 @@ class Kernel:
         return self.compiled(*given)
 
 
-def kernel(function: Any) -> Any:
+def kernel(function: Any, fastmath: Any = False) -> Any:
     """Compile a function on its first call, without the interpreter lock, cached where possible.
 
+    `fastmath` are the flags of LLVM by which it may change the order of sums.
     Annotate input arrays with their dtype (``np.generic``: any). A function without annotations
     is called by other kernels only; of one that has some, they call what is ``compiled``.
     """
-    return Kernel(function) if function.__annotations__ else _compiled(function)
+    if function.__annotations__:
+        return Kernel(function, fastmath)
+    return _compiled(function, fastmath)
 
 
-def _compiled(function: Any) -> Any:
+def _compiled(function: Any, fastmath: Any) -> Any:
     from toplist.kernels.compiling import compiled  # numba is loaded here
 
-    return compiled(function)
+    return compiled(function, fastmath)
 
 
 def _readonly(array: ArrayLike, dtype: DTypeLike) -> NDArray[Any]:

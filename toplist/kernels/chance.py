@@ -1,9 +1,11 @@
 """Chance: signs flipped, users drawn again, candidates drawn; and the tails of a range.
 
-Of differences of users, of items, and of normal numbers, plain and studentised.
+Of differences of users, of items, and of normal numbers, plain and studentised; and products of
+matrices, of which covariances and correlated draws are made.
 """
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy import float64, int64, uint64
@@ -356,3 +358,31 @@ def studentised_range_tail(
                 break
             i += way
     return total * step
+
+
+@partial(kernel, fastmath={"reassoc", "contract"})
+def product(a: float64, b: float64, symmetric, out):
+    """Write a @ b.T to `out`; a symmetric one is computed from the diagonal on.
+
+    `a` has a multiple of 4 rows, `b` of 2. Sums are added up as this machine does it fastest, in
+    the order that it has for so many columns: the same bits whatever thread computes them.
+    """
+    for i in range(0, len(a), 4):
+        a0, a1, a2, a3 = a[i], a[i + 1], a[i + 2], a[i + 3]
+        for k in range(i if symmetric else 0, len(b), 2):
+            one, other = b[k], b[k + 1]
+            s0, s1, s2, s3, t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+            for j in range(a.shape[1]):
+                x, y = one[j], other[j]
+                s0 += a0[j] * x
+                s1 += a1[j] * x
+                s2 += a2[j] * x
+                s3 += a3[j] * x
+                t0 += a0[j] * y
+                t1 += a1[j] * y
+                t2 += a2[j] * y
+                t3 += a3[j] * y
+            for r, (s, t) in enumerate(((s0, t0), (s1, t1), (s2, t2), (s3, t3))):
+                out[i + r, k], out[i + r, k + 1] = s, t
+                if symmetric:
+                    out[k, i + r], out[k + 1, i + r] = s, t

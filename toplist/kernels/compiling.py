@@ -78,9 +78,10 @@ notice = Notice()
 event.register("numba:compile", notice)
 
 
-def compiled(function: Any) -> Any:
+def compiled(function: Any, fastmath: Any = False) -> Any:
     """Return what numba compiles on the first call, and keeps for other processes if it can."""
-    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    options["fastmath"] = fastmath
     try:
         found = numba.njit(cache=True, **options)(function)
     except RuntimeError:  # read-only install and no home: no folder for the compiled code

@@ -83,7 +83,7 @@ class Estimate(NamedTuple):
 
         def products(low: int, high: int) -> Floats:
             left = np.stack([one[low:high] for one in pulls])
-            return product(left, left.T)
+            return product(left)
 
         size = max(UNITS, BLOCK // m)
         blocks = [(low, min(low + size, n)) for low in range(0, n, size)]
@@ -177,7 +177,7 @@ class Sums:
                 user = first + int(np.argmin(np.isfinite(rows).all(axis=1)))
                 raise ValueError(f"a difference of user {user} is not finite")
             rows = rows - mean
-            return cls(last - first, mean, product(rows.T, rows))
+            return cls(last - first, mean, product(rows.T))
 
         blocks = [(low, min(low + UNITS, n)) for low in range(0, n, UNITS)]
         nobody = cls(0, np.full(m, math.nan), np.zeros((m, m)))
@@ -196,7 +196,7 @@ class Sums:
             cross += part.cross
         mean = (means * counts[:, np.newaxis]).sum(axis=0) / n
         apart = (means - mean) * np.sqrt(counts)[:, np.newaxis]
-        return cls(n, mean, cross + product(apart.T, apart))
+        return cls(n, mean, cross + product(apart.T))
 
     def __add__(self, other: Sums) -> Sums:
         """Return the sums of the rows of both."""

@@ -321,7 +321,7 @@ def _drawn(use: Callable[[Floats], T], root: Floats, df: float, how: How) -> lis
         rng = np.random.default_rng([how.seed, low])
         normal = rng.standard_normal((root.shape[1], high - low))
         normal /= np.sqrt(rng.chisquare(df, high - low) / df)
-        return use(product(root, normal))
+        return use(product(root, normal.T))
 
     blocks = parallel.bounds(np.arange(how.n_resamples + 1), max(TASK // len(root), 1))
     return list(parallel.run(block, blocks, how.n_threads))

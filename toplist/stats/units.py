@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from toplist import kernels
 from toplist.checks import Bools, Floats, Ints, cached, choice, doubles, is_missing
 from toplist.stats.distributions import probability
 
@@ -258,14 +259,30 @@ def over(number: float, divisor: float) -> float:
     return math.copysign(math.inf, number) if number else 0.0
 
 
-def product(a: Floats, b: Floats) -> Floats:
-    """Return a @ b, to the same bits for any number of threads.
+def product(a: Floats, b: Floats | None = None) -> Floats:
+    """Return a @ b.T, by default a @ a.T, to the same bits for any number of threads.
 
     A BLAS with several threads cuts matrices by their number, and sums each part in another order;
     its threads wait by spinning, beside those that compute the blocks.
+
+    Examples
+    --------
+    >>> rows = np.array([[1.0, 2.0, 3.0]])
+    >>> product(rows), product(rows, 2 * rows)
+    (array([[14.]]), array([[28.]]))
     """
-    found: Floats = np.einsum("ij,jk->ik", a, b)
-    return found
+    left = _padded(a)
+    right = left if b is None else _padded(b)
+    out = np.empty((len(left), len(right)))
+    kernels.chance.product(left, right, b is None, out)
+    return out[: len(a), : len(a if b is None else b)]
+
+
+def _padded(a: Floats) -> Floats:
+    """Return a matrix with rows of 0 below it, so that their number is a multiple of 4."""
+    out = np.zeros((len(a) + -len(a) % 4, a.shape[1]))
+    out[: len(a)] = a
+    return out
 
 
 def checked(alternative: str, level: float) -> None:
