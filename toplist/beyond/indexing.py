@@ -282,8 +282,10 @@ class Listed:
         """
         if index is None:
             some = self.codes >= 0
-            codes = np.full(len(self.codes), -1)
-            codes[some], known = numbered(self.codes[some])
+            codes, known = numbered(self.codes if some.all() else self.codes[some])
+            if len(codes) < len(some):
+                codes, counted = np.full(len(some), -1), codes
+                codes[some] = counted
             return replace(self, codes=codes, n_items=len(known))
         found = index.coded(replace(self, whole=True))
         if found.n_items <= FREE + 2 * len(found.codes):
