@@ -113,7 +113,7 @@ class Ranks(RanksOfAny):
     ----------
     ranks : pyspark.sql.DataFrame
     columns, ties, unit : optional
-        As in `toplist.Ranks`; ties are "item" or "item_desc", since rows have no order.
+        As in `toplist.Ranks`; ties are not "order", since rows have none.
     partitions : int, optional
         Of the shuffle, one for about a million rows; default: Spark's own setting.
     paired : bool

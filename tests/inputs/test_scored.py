@@ -100,7 +100,10 @@ def test_scores_that_are_equal_in_float32_are_equal_in_trec_eval(tmp_path):
     run, qrels = {"1": {"a": 30.10000001, "b": 30.1}}, {"1": {"a": 1, "b": 0}}
     (tmp_path / "a.run").write_text("1 Q0 a 1 30.10000001 t\n1 Q0 b 2 30.1 t\n")
     hits = {"1": [{"corpus_id": item, "score": score} for item, score in run["1"].items()]}
-    for lists in (run, hits, tmp_path / "a.run"):
+    columns = {"user_id": ["1", "1"], "item_id": ["a", "b"], "score": [*run["1"].values()]}
+    frames = [frame_of(name, columns) for name in LIBRARIES]
+    huge = {"1": {"a": 10**400 + 1, "b": 10**400}}  # which float32 holds as infinite
+    for lists in (run, huge, hits, *frames, tmp_path / "a.run"):
         found = tl.top_k_eval(lists, qrels, 10, metrics="mrr", convention="trec_eval")
         assert found["mrr@10"] == 0.5
         assert tl.top_k_eval(tl.Ranks(lists, ties="item_desc"), qrels, 10)["mrr@10"] == 1

@@ -351,7 +351,7 @@ class Loop:
 
         def nobody(places: Ints) -> Flat:
             """Return empty lists of users of the truth."""
-            users = replace(truth.users, codes=truth.users.codes[places])
+            users = truth.users.take(places)
             none = Column("item_id", np.empty(0, np.int64), self.items.names)
             return Flat.of("ranks", users, none, np.zeros(len(places) + 1, np.int64))
 
@@ -369,8 +369,7 @@ class Loop:
                 known = known | has_list if plan.counts_all else known & has_list
             rows = np.flatnonzero(known)
             if len(rows) and not known.all():
-                users = replace(lists.users, codes=lists.users.codes[rows])
-                lists = replace(lists.take(rows), users=users)
+                lists = replace(lists.take(rows), users=lists.users.take(rows))
             if len(rows):
                 add(lists, places[rows])
         absent = np.flatnonzero(without)

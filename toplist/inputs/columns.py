@@ -279,7 +279,7 @@ class Cells:
                 if not missing:
                     raise
                 raise self._missing(missing[0]) from None
-            found = replace(distinct, codes=distinct.codes[codes])
+            found = distinct.take(codes)
         self._check_empty(found)
         return found
 

@@ -10,7 +10,7 @@ Scores and ids become numbers that order alike: no score is rounded, and ties ar
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -230,6 +230,10 @@ class Column(Sequence[Any]):
         """Return the ids one after another, all of which are decoded at once."""
         return iter(self[:])
 
+    def take(self, rows: Any) -> Column:
+        """Return the ids of some rows."""
+        return replace(self, codes=self.codes[rows])
+
     def hashes(self) -> NDArray[np.uint64] | None:
         """Return the words of integers and texts that know theirs, else None.
 
@@ -363,8 +367,8 @@ def by_value(values: Sequence[Any], exact: bool = False) -> NDArray[Any] | None:
     return doubles(values)
 
 
-def as_held(scores: Any, ties: str) -> NDArray[Any]:
-    """Return scores as they are compared: of ties as in trec_eval, rounded to float32.
+def as_held(scores: Any, ties: str) -> Any:
+    """Return scores as they are compared: of ties as in trec_eval, an array rounded to float32.
 
     Examples
     --------
@@ -373,7 +377,7 @@ def as_held(scores: Any, ties: str) -> NDArray[Any]:
     True
     """
     if ties != "trec_eval":
-        return np.asarray(scores)
+        return scores
     with np.errstate(over="ignore"):
         return doubles(scores).astype(np.float32).astype(np.float64)
 

@@ -300,8 +300,7 @@ def scored_row(row: Any, user: str, ordering: Ordering) -> Any:
             )
     items, given = ([hit[name] for hit in row] for name in ("corpus_id", "score"))
     scores, places = _numbers(items, given, user), _by_id(items, user, ordering.ties)
-    if ordering.ties == "trec_eval":
-        scores = as_held(scores, ordering.ties).tolist()
+    scores = as_held(scores, ordering.ties)
     # an item may be there twice
     return [items[place] for place in sorted(places, key=scores.__getitem__, reverse=True)]
 
@@ -325,13 +324,14 @@ def _by_score(ranks: Mapping[Any, Any], ordering: Ordering) -> Any:
         parts = (_numbers([*row], [*row.values()], f"user {user!r}") for user, row in named)
         values = [*chain.from_iterable(parts)]
         scores = by_value(values, exact=True)
+    as_floats = scores is not None
     if ordering.ties == "trec_eval":
         scores = as_held(values if scores is None else scores, ordering.ties)
     if scores is None:  # neither 64 bits nor a double hold their order
         place = {value: at for at, value in enumerate(sorted(set(values)))}
-        scores, as_floats = np.array([place[value] for value in values]), False
-    else:
-        as_floats = scores.dtype.kind == "f" or bool(((scores >= -EXACT) & (scores <= EXACT)).all())
+        scores = np.array([place[value] for value in values])
+    elif scores.dtype.kind != "f":
+        as_floats = bool(((scores >= -EXACT) & (scores <= EXACT)).all())
     keys = ~as_integers(scores.astype(np.float64) if as_floats else comparable(scores))
     offsets = offsets_of(np.fromiter(map(len, rows), np.int64, len(rows)))
     order, again = kernels.hashing.order_of_rows(keys, offsets)

@@ -143,7 +143,8 @@ def _fact(give: str, file: str, help: str) -> Any:
 class Items(Once):
     """Facts of the items beside the lists, for the metrics that need them.
 
-    Each is read at its first use, once: after a change, give new `Items`.
+    Facts of items are read at their first use, once, and those of users (`history`, `expected`) at
+    each: after a change, give new `Items`.
 
     These metrics are of all lists given, also of users without a truth; but serendipity and
     hit_share are of the users of the truth. Means over users take their weights, numbers of all

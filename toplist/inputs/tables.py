@@ -462,7 +462,7 @@ def by_score(table: SideTable, scores: NDArray[Any], groups: Groups, items: Colu
         places = as_integers(scores)
 
         def keys_of(rows: Ints) -> Ints:
-            keys = order_of_ids(replace(items, codes=items.codes[rows]), side)
+            keys = order_of_ids(items.take(rows), side)
             return keys if table.ties == "item" else ~keys
 
         for lo, hi in kernels.steps(offsets):

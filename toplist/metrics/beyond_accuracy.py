@@ -399,7 +399,8 @@ def novelty(
         raise ValueError(f"total must be a finite number above 0, not {over:g}")
     seen = counts.where(counts.data > 0)
     if (seen.data > over).any():
-        raise ValueError(f"total={over:g} is below a count of {seen.data.max():g}: it is of all")
+        below = f"total={over:g} is below a count of {seen.data.max():g}"
+        raise ValueError(f"{below}: give what counts are out of, such as the number of users")
     other = None if unknown is None else float(np.log2(over / unknown))
     way_out = _COUNT.format("novelty") + "; a count of 0 is none"
     return lists.mean(seen, np.log2(over / seen.data), other, way_out)

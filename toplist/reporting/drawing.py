@@ -33,7 +33,7 @@ class Chart(NamedTuple):
     title : str
     height : float
     across, up : sequence of (place, number)
-        The ticks below the chart, and beside it. From each of those beside it a line goes to
+        The ticks below the chart, and at its left. From each of those at the left a line goes to
         `right`.
     zero : str
         The path of a line at 0; or nothing.

@@ -1,6 +1,6 @@
 """What the page is about, a `Report`, and what its sections show: tables, charts, users.
 
-All of it is made by results, comparisons and tests; the words beside it are in page.html.
+All of it is made by results, comparisons and tests; the words around it are in page.html.
 """
 
 from __future__ import annotations
