@@ -133,9 +133,9 @@ class Index:
             For an unknown item that is refused, and where no item is known and all are left out.
         """
         places = self.places(ids, flat)
-        if np.array_equal(places, np.arange(len(places))):
-            return numbers
-        codes = np.append(places, -1)[numbers]
+        codes = placed(places, numbers)
+        if codes is numbers:
+            return codes
         lost = np.flatnonzero((codes < 0) & (numbers >= 0))
         if len(lost) and self.unknown is None:
             user = flat.user_at(lost[0])
@@ -308,9 +308,17 @@ def together(a: Listed, b: Listed) -> tuple[Listed, Listed]:
     )
     encode(one, other, hashing=False)  # for an error that shows ids that are there
     places = Index(a.ids, a.flat.side).places(b.ids, b.flat)
-    places = np.where(places < 0, n + np.arange(len(places)), places)
-    codes, n_items = np.append(places, -1)[b.codes], n + len(places)
-    return replace(a, n_items=n_items), replace(b, codes=codes, n_items=n_items)
+    only_b = np.flatnonzero(places < 0)
+    places[only_b] = n + np.arange(len(only_b))
+    n_items = n + len(only_b)
+    return replace(a, n_items=n_items), replace(b, codes=placed(places, b.codes), n_items=n_items)
+
+
+def placed(places: Ints, codes: Ints) -> Ints:
+    """Return the place of each code, -1 for -1; the codes themselves where each is its place."""
+    if np.array_equal(places, np.arange(len(places))):
+        return codes
+    return np.append(places, -1)[codes]
 
 
 @dataclass(frozen=True, eq=False)
