@@ -145,14 +145,16 @@ def filled(hits: Hits, users: Ints, ranks: Ints) -> Hits:
     n_more = np.bincount(users, minlength=len(hits))
     rows = np.arange(len(hits))
     known = np.repeat(rows, np.diff(hits.offsets))
-    order = np.lexsort((np.append(hits.ranks, ranks), np.append(known, users)))
+    deepest = max(hits.ranks.max(initial=0), ranks.max(initial=0))
+    places = (known * (deepest + 1) + hits.ranks, users * (deepest + 1) + ranks)
+    order = np.argsort(np.concatenate(places), kind="stable")  # which merges rows that are sorted
     graded: dict[str, Floats] = {}
     if hits.grades is not None or grade != 1:
         grades, best = hits.all_grades()
         more = np.full(len(users), grade)
-        best, whose = np.append(best, more), np.append(np.repeat(rows, hits.n_truth), users)
+        whose = np.append(users, np.repeat(rows, hits.n_truth))
         graded["grades"] = np.append(grades, more)[order]
-        graded["truth_grades"] = best[np.lexsort((-best, whose))]
+        graded["truth_grades"] = np.append(more, best)[np.argsort(whose, kind="stable")]
     return hits.of_part(
         offsets=hits.offsets + offsets_of(n_more),
         ranks=np.append(hits.ranks, ranks)[order].astype(np.int32),
