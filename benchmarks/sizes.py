@@ -141,7 +141,9 @@ def exposed(n: int, single: bool, rng: Rng) -> tuple[np.ndarray, tl.inputs.Lists
         items = rng.choice(1000, (n, 1), p=EXPOSED / EXPOSED.sum())
         seen = np.ones((n, 1), bool)
     else:
-        items = rng.random((n, 1000)).argpartition(8, axis=1)[:, :8]
+        items = rng.integers(1000, size=(n, 8))
+        while (twice := (np.diff(np.sort(items)) == 0).any(axis=1)).any():
+            items[twice] = rng.integers(1000, size=(twice.sum(), 8))
         seen = rng.random(items.shape) < EXPOSED[items]
     listed = rng.random(items.shape) < FOUND[items] * rng.uniform(0.5, 1, (n, 1))
     places = rng.permuted(np.tile(np.arange(10), (n, 1)), axis=1)[:, : items.shape[1]]
