@@ -584,11 +584,13 @@ def main() -> None:
     )
     print(", ".join(f"{name} {version(name)}" for name in ("toplist", "numpy", "numba")))
     print(f"{'':<54}{'size':>12}{'least':>11}{'per unit':>12}{'peak':>12}  budget        x others")
+    measured_already = set()  # lines of several sizes, where one is asked for
     for line in lines():
-        if line.group in options.names:
-            n = options.size or line.n
-            if options.smoke:  # splits have rows enough for their cores
-                n = 20_000 if line.group == "splits" else 200
+        n = options.size or line.n
+        if options.smoke:  # splits have rows enough for their cores
+            n = 20_000 if line.group == "splits" else 200
+        if line.group in options.names and (line.title, n) not in measured_already:
+            measured_already.add((line.title, n))
             print(measured(line, n, 0 if options.smoke else 5), flush=True)
 
 
