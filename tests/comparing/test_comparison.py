@@ -25,6 +25,10 @@ def evaluated(ranks=GOOD, truths=TRUTHS, **options):
     return by_words(ranks, truths, **{"k": 2, "metrics": ["mrr", "ndcg"], **options})
 
 
+def of_ranks(*ranks, k=20, metrics=(MRR, WORST)):
+    return tl.top_k_eval(tl.Hits.from_ranks([*ranks], k), k=k, metrics=[*metrics])
+
+
 @pytest.fixture
 def both():
     return tl.compare({"good": evaluated(), "poor": evaluated(POOR)})
@@ -54,6 +58,13 @@ def test_the_best():
     assert turned.best() == {"mrr@2": ["good"], "worst@2": ["poor"]}
     three = tl.compare({"a": evaluated(), "b": evaluated(POOR), "c": evaluated()})
     assert three.best()["mrr@2"] == ["a", "c"] and repr(three).count("*0.5000") == 2
+    # 1/5 + 1/10 and 1/4 + 1/20, whose halves differ by rounding alone
+    tied = {name: of_ranks(*ranks) for name, ranks in {"a": (5, 10), "b": (4, 20)}.items()}
+    assert tied["a"]["mrr@20"] != tied["b"]["mrr@20"]
+    for order in (tied, dict(reversed(tied.items()))):
+        assert tl.compare(order).best() == {"mrr@20": [*order], "worst@20": [*order]}
+        assert tl.compare(order).sort("mrr@20").systems == [*order]
+        assert str(tl.across({"x": order, "y": order}, "mrr@20")).count("*0.1500") == 6
     nobody = evaluated(truths={"ann": set(), "bob": set()})
     others = evaluated(convention="trec_eval", metrics=["ndcg"])
     for alone in ({"a": evaluated()}, {"a": nobody, "b": nobody}, {"a": evaluated(), "b": others}):
@@ -216,12 +227,9 @@ def test_other_data_of_metrics_of_the_lists_are_told(monkeypatch):
 
 
 def test_sort_puts_the_best_first():
-    def of_ranks(*ranks, metrics=(MRR, WORST)):
-        return tl.top_k_eval(tl.Hits.from_ranks([*ranks], 5), k=5, metrics=[*metrics])
-
     some = {"b": (2, 0), 7: (1, 1), "a": (0, 2), 0.5: (4, 4), "c": (1, 0)}
-    results = {name: of_ranks(*ranks) for name, ranks in some.items()}
-    results["none"] = of_ranks(1, 1, metrics=["hit"])
+    results = {name: of_ranks(*ranks, k=5) for name, ranks in some.items()}
+    results["none"] = of_ranks(1, 1, k=5, metrics=["hit"])
     results["nobody"] = tl.top_k_eval([[1]], [set()], k=5, metrics=[MRR, WORST])
     many = tl.compare(results, baseline=7)
     last = ["none", "nobody"]

@@ -475,14 +475,12 @@ class Across(Display):
     def _page(self, look: Look = LOOK) -> Page:
         interval = self.of == "these" or len(self.datasets) >= FEW
         ranks = look._replace(digits=2)
-        better, table = np.nanmax if self._higher else np.nanmin, []
-        values = np.vstack([self.means, self.macro])
-        tops = [better(row) if np.isfinite(row).any() else math.nan for row in values]
-        for system, column, row in zip(self.systems, values.T, self._rows(), strict=True):
-            cells = [
-                Cell(look.number(value), best=value == top)
-                for value, top in zip(column.tolist(), tops, strict=True)
-            ]
+        values, table = np.vstack([self.means, self.macro]), []
+        places = statistics.mid_ranks(values, higher_is_better=self._higher)
+        tops = (places == places.min(axis=1, keepdims=True)) & np.isfinite(values)
+        for at, (system, row) in enumerate(zip(self.systems, self._rows(), strict=True)):
+            means = zip(values[:, at].tolist(), tops[:, at].tolist(), strict=True)
+            cells = [Cell(look.number(value), best=best) for value, best in means]
             ends = "" if self.rank_low is None else ranks.ends(row["rank_low"], row["rank_high"])
             cells.append(Cell(ranks.number(row["mean_rank"]), ends))
             cells.append(Cell(f"{row['borda']:g}"))

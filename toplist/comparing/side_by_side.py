@@ -25,6 +25,8 @@ from toplist.results.result import TopKResult
 from toplist.results.tables import LOOK, Cell, Look
 from toplist.results.terms import chosen
 from toplist.stats import RunsAre
+from toplist.stats.datasets import mid_ranks
+from toplist.stats.units import snap
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -138,7 +140,7 @@ class SideBySide(Display, HasTests):
         if not alike or k in aligning.unequal_ks(self.results):
             return []
         top = max(means.values()) if asked.higher_is_better else min(means.values())
-        return [system for system, mean in means.items() if mean == top]
+        return [system for system, mean in means.items() if not snap(mean, top)]
 
     def to_dict(self, at: str = "@") -> dict[str, dict[str, float]]:
         """Return the means of every system, ``{"mine": {"ndcg@10": 0.1, ...}, ...}``.
@@ -206,12 +208,14 @@ class SideBySide(Display, HasTests):
         """
         at, metric = self._directed(name)
 
-        def place(system: str) -> tuple[bool, float]:
+        def mean(system: str) -> float:
             known = all(at in result for result in self._of(system))
-            mean = self._mean(system, at) if known else math.nan
-            return mean != mean, -mean if metric.higher_is_better else mean
+            return self._mean(system, at) if known else math.nan
 
-        return self._with(sorted(self.systems, key=place))
+        means, higher = [*map(mean, self.systems)], bool(metric.higher_is_better)
+        ranks = mid_ranks(means, higher_is_better=higher).tolist()
+        rank = dict(zip(self.systems, ranks, strict=True))
+        return self._with(sorted(self.systems, key=rank.__getitem__))
 
     def _with(self, systems: Sequence[str]) -> Self:
         """Return the same with these systems alone, in this order."""
