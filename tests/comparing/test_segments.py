@@ -66,6 +66,48 @@ def test_a_segment_of_nobody_is_told_and_the_others_are_tested(users):
     assert "not tested, since nobody is counted: y" in str(found)
 
 
+def of_sizes(n=40, unlisted=0, **asked):
+    """Return systems in segment m, of users with two relevant items, and s, of users with one."""
+    truths = {f"{label}{i}": {0, 1} if label == "m" else {0} for label in "ms" for i in range(n)}
+    lists = {"A": {user: [5, 0, 1] for user in truths}, "B": {}}
+    for i, user in enumerate(truths):
+        if i < 2 * n - unlisted:
+            found = i % (3 if user[0] == "m" else 4)
+            lists["B"][user] = [5, 6, 0] if found else [5, 6, 7]
+    return compared(lists, truths, 3, "A", **asked), {user: user[0] for user in truths}
+
+
+def test_metrics_are_tested_as_one_where_they_are_equal_in_all_segments():
+    both, labels = of_sizes(metrics=["hit", "recall"])
+    by = both.by(labels)
+    names, tests = ["hit@3", "recall@3"], by.test()
+    assert [(one.segment, one.name) for one in tests] == [(x, one) for x in "ms" for one in names]
+    assert tests.n_family == 4
+    assert "equal by definition" not in str(tests)
+    assert [name for _, _, name in by.heterogeneity()] == names
+    # by item each slice has one, or some have two
+    slices, some = both.by_item({0: "x", 1: "y"}).test(), both.by_item({0: "x", 1: "x"}).test()
+    assert slices.names == ["hit@3"] and "equal by definition, and tested once" in str(slices)
+    assert some.names == names
+    # lines are of the names that are shown, each with its name
+    differs, not_shown = welch_lines(by.to_text(names="recall@3")), welch_lines(by)[:1]
+    assert [line.split(":")[0] for line in welch_lines(by)] == [f"B - A {one}" for one in names]
+    assert differs == welch_lines(by)[1:] and " differs between" in differs[0]
+    assert " is not shown to differ between" in not_shown[0]
+    part = by["s"]  # alone it says what is equal there
+    assert part.test().names == ["hit@3"] and "hit@3 = recall@3" in str(part)
+
+
+def test_what_holds_in_some_segments_alone_names_them():
+    both, labels = of_sizes(
+        unlisted=5, metrics=["hit", "novelty"], counts=dict.fromkeys(range(9), 2)
+    )
+    for users, words in [("same", "not tested: novelty@3: A, B"), ("common", "novelty@3: tested")]:
+        lines = str(both.by(labels).test(users=users)).splitlines()
+        assert sum(line.startswith(f"in s: {words}") for line in lines) == 1
+        assert not any(line.startswith(words) for line in lines)
+
+
 def test_clusters_that_are_given_are_those_of_each_segment(pair):
     clusters = {user: i // 4 for user, i in NUMBERS.items()}
     by = tl.compare(pair, baseline="a").by(AGES)

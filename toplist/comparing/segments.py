@@ -78,20 +78,25 @@ class SegmentedComparison(ByLabel[S], HasTests):
                 "correction='maxt' is over comparisons of the same users, and segments have "
                 "others: give 'holm', or test one segment"
             )
-        parts, lost = [], []
+        parts, lost, told = [], [], dict[str, list[str]]()
         for label, part in self.parts.items():
             segment, n = label_text(label, self), [r.n_evaluated for r in part.results.values()]
             if not (all(n) if users == "common" else any(n)):
                 lost.append(segment)
                 continue
+            asked = replace(part, _shown_of=self._every)
             with about(f"segment {segment}"):
-                found = part._tests(names, plan, users, clusters)
+                found = asked._tests(names, plan, users, clusters)
             named = tuple(replace(one, segment=segment) for one in found)
             parts.append(replace(found, contrasts=named))
+            for note in found.plan.notes:
+                told.setdefault(note, []).append(segment)
         if not parts:
             raise NotTestable("no user is counted in any segment: nothing to test")
         found = samples.together(parts, plan)
-        notes = [*([] if self.of_items else lines(found)), *found.plan.notes]
+        notes = [] if self.of_items else lines(found)
+        for note, some in told.items():
+            notes.append(note if len(some) == len(parts) else f"in {few_of(some)}: {note}")
         if lost:
             notes.append(f"not tested, since nobody is counted: {few_of(lost)}")
         return found.with_plan(notes=tuple(notes))
@@ -173,6 +178,16 @@ class SegmentedComparison(ByLabel[S], HasTests):
         return pandas.concat(list(frames.values()), ignore_index=True)
 
     @cached
+    def _every(self) -> S:
+        """The results of all segments, of all names: what is equal by definition is so in each."""
+        if self._shown_of is not None:
+            every: S = self._shown_of._every
+            return every
+        some = (part.results.values() for part in self.values())
+        counted = chain(*(part for part in some if any(one.n_evaluated for one in part)))
+        return replace(self.whole, results={str(i): one for i, one in enumerate(counted)})
+
+    @cached
     def _tested(self) -> tuple[Tests | None, str]:
         """The tests that are marked, and why there are none though there is a baseline.
 
@@ -188,7 +203,7 @@ class SegmentedComparison(ByLabel[S], HasTests):
 
     def _page(self, look: Look = LOOK) -> Page:
         """Return a table per name: a row per segment, and one for all."""
-        (tests, why), unit = self._tested, self.whole.unit
+        (tests, why), unit, tested_as = self._tested, self.whole.unit, self._every._tested_as
         signs = {} if tests is None else {(t.segment, t.system, t.name): t.sign for t in tests}
         names = [n for _, some in self.whole._layout(look.every_metric)[0] for n in some.values()]
         shown = [  # not coverage, which does not split
@@ -202,9 +217,9 @@ class SegmentedComparison(ByLabel[S], HasTests):
         if tests is not None:
             legend = tests._legend()
             of_all = f"the line of all {unit} is not among these tests{self._of_all(tests)}"
-            tested_as = chain(*(part._tested_as.items() for part in self.values()))
-            cautions = tests._cautions_of_marks(tested_as)
-            differ = () if self.of_items else lines(tests)
+            known = [(name, tested_as[name]) for name in self.whole.names() if name in tested_as]
+            cautions = tests._cautions_of_marks(known)
+            differ = () if self.of_items else lines(tests, known)
             notes = [legend, *cautions, of_all, *differ, *notes]
         parts = {
             f"{system} in {label_text(label, self)}": result
@@ -227,11 +242,10 @@ class SegmentedComparison(ByLabel[S], HasTests):
         return f"; by itself it shows a difference: {few_of(found)}" if found else ""
 
     def _table(self, name: str, signs: Mapping[tuple[Any, str, str], str], look: Look) -> Table:
-        systems, rows = self.whole.systems, []
-        as_names = {part._tested_as.get(name, name) for part in self.values()}
-        blank = " " * any(sign for (_, _, of), sign in signs.items() if of in as_names)
+        systems, rows, of = self.whole.systems, [], self._every._tested_as.get(name, name)
+        blank = " " * any(sign for (_, _, one), sign in signs.items() if one == of)
         for label, part in [*self.items(), (None, self.whole)]:
-            segment, of = label_text(label, self), part._tested_as.get(name, name)
+            segment = label_text(label, self)
             marks = {s: signs.get((segment, s, of)) or blank for s in systems}
             if part is self.whole:
                 segment, marks = "all", dict.fromkeys(systems, blank)
@@ -435,16 +449,23 @@ def between(tests: Tests) -> dict[tuple[str, str, str], Heterogeneity]:
     return {pair: one._replace(p_adjusted=p) for (pair, one), p in both}
 
 
-def lines(tests: Tests) -> list[str]:
-    """Return whether the segments of tests differ: a line for each pair and name, of many one."""
-    found, why = or_why(lambda: between(tests))
-    if found is None:
+def lines(tests: Tests, shown: Iterable[tuple[str, str]] | None = None) -> list[str]:
+    """Return whether the segments of tests differ: a line for each pair and name, of many one.
+
+    `shown` are the names to tell of, each with that under which it is tested; default: all.
+    """
+    every, why = or_why(lambda: between(tests))
+    if every is None:
         return [why]
-    several = len(found) > 1
-    corrected = several and tests.plan.correction in CORRECTED
-    after = f" after {CORRECTED[tests.plan.correction]} over {len(found)}" if corrected else ""
+    several = len(tests.names) * len(tests._pairs) > 1
+    corrected = len(every) > 1 and tests.plan.correction in CORRECTED
+    after = f" after {CORRECTED[tests.plan.correction]} over {len(every)}" if corrected else ""
+    names = {name: name for name in tests.names}
+    if shown is not None:
+        names = {as_name: name for name, as_name in reversed([*shown])}
+    found = {pair: one for pair, one in every.items() if pair[2] in names}
     words = {pair: f"({one.words(after)})" for pair, one in found.items()}
-    name = {pair: f"{pair[0]} - {pair[1]} {pair[2]}" for pair in found}
+    name = {pair: f"{pair[0]} - {pair[1]} {names[pair[2]]}" for pair in found}
     differ = [pair for pair, one in found.items() if one.p_adjusted < 0.05]
     if len(found) > SHOWN:
         first = sorted(differ or found, key=lambda pair: found[pair].p_adjusted)
