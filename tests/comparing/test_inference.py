@@ -29,7 +29,7 @@ def test_cautions_go_by_the_users_who_differ_and_by_how_skewed_they_are():
         both = {"a": a, "b": b}
         assert {*inference.paired_tests(both, alternative="greater")[0].cautions} == said
         drawn = str(inference.paired_tests(both, method="bootstrap", n_resamples=99))
-        liberal = "the bootstrap is liberal where fewer than 100 users differ"
+        liberal = "the bootstrap is liberal where fewer than 100 rows differ"
         assert (liberal in drawn) == (differ < 100)
         assert "liberal" not in str(inference.paired_tests(both))
     few = (np.arange(1000) < 29) * 1.0

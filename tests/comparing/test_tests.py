@@ -41,6 +41,11 @@ DRAWN = {"method": "randomization", "n_resamples": 99}
 ONCE, THRICE = ({"a": np.zeros(n), "b": np.ones(n)} for n in (1, 3))
 SPARSE, MORE = ({"a": np.zeros(2000), "b": (np.arange(2000) < n) * 1.0} for n in (6, 105))
 MORE = MORE | {"b": MORE["b"] + 9 * (np.arange(2000) < 3)}
+# 20 of 100 gain much, the others lose less; one of 16 clusters lies far
+GAIN = np.where(np.arange(100) < 20, 3 + np.arange(100) / 1000, -0.2 - np.arange(100) / 900)
+WORSE_MORE_OFTEN = {"a": np.zeros(100), "b": GAIN}
+FAR_CLUSTERS = {"a": np.zeros(400), "b": RNG(2).normal(np.repeat([0.4, *[0] * 15], 25), 0.02)}
+CALIBRATION = "calibration(distance=hellinger)@2"
 
 
 def ndcg(baseline=POPULAR, **how):
@@ -58,6 +63,18 @@ def few():
     truths = {user: {0} for user in range(12)}
     hits = {"a": {user: [user % 3] for user in truths}, "b": {user: [0] for user in truths}}
     results = {name: tl.top_k_eval(lists, truths, 1, metrics="hit") for name, lists in hits.items()}
+    return tl.compare(results, baseline="a")
+
+
+def calibrated():
+    """Compare two systems in a metric of which less is better: b is, for 58 of 60 users."""
+    truths, labels = {user: {0} for user in range(60)}, {item: "xy"[item % 2] for item in range(10)}
+    history = {user: [2, 3] if user % 3 else [2, 4] for user in truths}
+    lists = {user: [2, 4] if user % 3 else [2, 3] for user in truths}
+    items = tl.Items(labels=labels, history=history)
+    both = {"a": lists, "b": history | {0: [2, 3], 5: [2, 4]}}
+    how = {"k": 2, "metrics": CALIBRATION, "items": items}
+    results = {name: tl.top_k_eval(some, truths, **how) for name, some in both.items()}
     return tl.compare(results, baseline="a")
 
 
@@ -113,8 +130,9 @@ SAID = [
     (lambda: str(versus().tukey("ndcg@10")), "after Tukey over 1 comparison...for all pairs toge"),
     (
         lambda: str(inference.tukey(SPARSE)),
-        "SKEWED: few users lie far...FEW DIFFER: fewer than 30 users differ (a - b value)",
+        "SKEWED: few rows lie far...FEW DIFFER: fewer than 30 rows differ (a - b value)",
     ),
+    (lambda: str(inference.tukey(FAR)), "over 30 rows; † ‡ higher...paired by position"),
     (lambda: paired_tests(SPARSE).sentence(), "FEW DIFFER: fewer than 30 rows differ (b - a val"),
     (
         lambda: paired_tests(SPARSE, baseline="a").to_latex().split(r"\end{tabular}")[1],
@@ -124,8 +142,30 @@ SAID = [
         lambda: few().to_latex().split(r"\end{tabular}")[1],
         "after Holm over 1 comparison; SKEWED: ...; FEW DIFFER: fewer than 30 users differ (b - a",
     ),
-    (lambda: str(paired_tests(MORE)), 'SKEWED...where 100 users or more differ, method="boot'),
+    (lambda: str(paired_tests(MORE)), 'SKEWED...where 100 rows or more differ, method="boot'),
     (lambda: str(paired_tests(THRICE)), "where all differ by the same number, p is that of sign"),
+    (lambda: str(paired_tests(THRICE, method="bootstrap")), "bootstrap over 3...that of sign flips"),
+    (
+        lambda: str(paired_tests(WORSE_MORE_OFTEN, method="sign", alternative="less")),
+        "20/0/80  <0.001...differs: p < 0.05...OTHER SIDE: the test and",
+    ),
+    (lambda: str(paired_tests(WORSE_MORE_OFTEN, method="wilcoxon")), "20/0/80...OTHER SIDE"),
+    (
+        lambda: str(calibrated().test()),
+        "-0.5232‡...58/2/0...† ‡ better, ▾ worse...at p < 0.05 after Holm",
+    ),
+    (lambda: calibrated().test().sentence(), "is below a by...; 0 users higher, 2 equal, 58 lower"),
+    (lambda: str(calibrated().tukey(CALIBRATION)), "+0.5232▾...0/2/58...† ‡ better, ▾ worse"),
+    (
+        lambda: str(calibrated().equivalence(margin=0.1)),
+        "not shown to be equivalent...not worse p <0.001, not better p 1.000",
+    ),
+    (
+        lambda: str(inference.equivalence(FEW, margin=0.1)),
+        "not lower p...not higher p",
+    ),
+    (lambda: str(ndcg(level=0.8)), "detectable with 80 % power at p < 0.05 after Holm...: 0.0200"),
+    (lambda: str(versus().test(correction="bh")), "p < 0.05 after Bonferroni over"),
     (lambda: str(inference.equivalence(ONCE, margin=0.1)), "over 1 row: too few to test"),
     (
         lambda: str(equal(0.1)),
@@ -148,6 +188,9 @@ UNSAID = [
     (lambda: str(equal(0.1)), "†...‡"),
     (lambda: str(inference.equivalence(ONCE, margin=0.1)), "0 comparisons"),
     (lambda: str(paired_tests(SPARSE)), "bootstrap...sign flips"),
+    (lambda: str(paired_tests(THRICE, method="bootstrap")), "9,999"),
+    (lambda: str(paired_tests(WORSE_MORE_OFTEN, method="sign")), "‡...▾...better"),
+    (lambda: str(paired_tests(FAR_CLUSTERS, clusters=np.repeat(range(16), 25))), "is less rough"),
 ]
 
 

@@ -424,7 +424,9 @@ class Comparison(HasViews):
         question = Question(self, users)
         question.one_each("this")
         name = question.one(name, "this")
-        return samples.tukey(question.plain(name), list(self.results), name, level)
+        plan = question.told(TestPlan(level=level))
+        higher = self._higher(name)
+        return samples.tukey(question.plain(name), list(self.results), name, plan, higher)
 
     # What is shown
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from toplist.checks import USERS, choice, prefixed, readable
@@ -109,7 +109,8 @@ class Contrast:
         The interval of the difference, two-sided whatever the alternative; it holds for this
         comparison alone. In a test of equivalence that of 2 level - 1.
     wins, ties, losses : int
-        Users for whom the system is the larger number, equal, the smaller.
+        Users for whom the system is better, equal, worse; the larger or the smaller number where
+        neither direction is better.
     relative : float
         mean / baseline_mean - 1.
     d_z : float
@@ -117,7 +118,8 @@ class Contrast:
     exact : bool
         Whether p was counted over all patterns, not drawn or approximated.
     cautions : tuple of str
-        ``"SKEWED"``, ``"UNEQUAL"``, ``"FEW DIFFER"``, ``"ONE RUN"``, ``"ALL ALIKE"``.
+        ``"SKEWED"``, ``"UNEQUAL"``, ``"FEW DIFFER"``, ``"ONE RUN"``, ``"ALL ALIKE"``, and of tests
+        of ranks and signs ``"OTHER SIDE"``.
     error_users, p_users : float
         Of several runs: for these trained models; `error` and `p` are for models trained anew.
     p_not_worse, p_not_better : float
@@ -158,6 +160,19 @@ class Contrast:
     higher_is_better: bool | None = True
     segment: str | None = None
 
+    def directed(self, higher: bool | None) -> Contrast:
+        """Return the same of a measure of which more is better, or less (False), or neither."""
+        if higher is not False:
+            return replace(self, higher_is_better=higher)
+        return replace(
+            self,
+            higher_is_better=False,
+            wins=self.losses,
+            losses=self.wins,
+            p_not_worse=self.p_not_better,
+            p_not_better=self.p_not_worse,
+        )
+
     @property
     def mark(self) -> str:
         """† or ‡ where p, corrected, is below 0.05 or 0.01."""
@@ -166,6 +181,8 @@ class Contrast:
     @property
     def sign(self) -> str:
         """The mark where the system is better, ▾ where it is worse; none without a direction."""
+        if "OTHER SIDE" in self.cautions:
+            return ""
         return self.mark if self.better else "▾" * (bool(self.mark) and self.worse)
 
     @property

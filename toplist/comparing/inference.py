@@ -251,7 +251,11 @@ def _tested(plan: TestPlan, values: Any, baseline: Any, name: str, *of_rows: Any
     given = read(values, weights, clusters, plan.runs is not None, users)
     pairs = pairs_of(list(given.found), baseline)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
-    tests = contrasted(given, pairs, [name], replace(plan, baselines=baselines))
+    return _of_values(given, contrasted(given, pairs, [name], replace(plan, baselines=baselines)))
+
+
+def _of_values(given: OwnValues, tests: Tests) -> Tests:
+    """Return tests that say what is not known of values of one's own: which direction is better."""
     notes = tests.plan.notes if given.of_users else (BY_POSITION, *tests.plan.notes)
     return tests.with_plan(of_metrics=False, notes=notes)
 
@@ -386,7 +390,8 @@ def tukey(values: Mapping[str, Any], *, name: str = VALUE, level: float = 0.95) 
     ['a - b: 0.739', 'a - c: 0.000', 'b - c: 0.000']
     """
     given = read(values)
-    return samples.tukey(given, list(given.found), name, level)
+    tests = samples.tukey(given, list(given.found), name, TestPlan(level=level).checked())
+    return _of_values(given, tests)
 
 
 # How values are read. A Series that counts its rows has no users: it is taken by position where

@@ -218,6 +218,10 @@ class Rows:
             raise NotTestable(f"method={plan.method!r} takes neither weights nor clusters")
         else:
             outcome = test(snap(*both), alternative=plan.alternative)
+            differ = row.wins + row.losses
+            expected = differ / 2 if plan.method == "sign" else differ * (differ + 1) / 4
+            if (outcome.statistic - expected) * row.difference < 0 and outcome.p < 0.05:
+                row = replace(row, cautions=(*row.cautions, "OTHER SIDE"))
         return replace(row, **outcome._asdict())
 
     def largest(self, columns: Sequence[Column], plan: TestPlan) -> MaxT:
@@ -231,13 +235,14 @@ class Rows:
 
     def told(self, plan: TestPlan, rows: Sequence[Contrast]) -> dict[str, Any]:
         """Return what the rows add to a plan."""
+        called = plan.unit if self.of_users else "rows"
         return {
             "n_runs": tuple(sorted({*self.n_runs})),
             "n_clusters": self.units.n_clusters,
             "weighted": self.units.weights is not None,
             "of_users": self.of_users,
             "n_left_out": self.n_left_out,
-            "notes": tuple(worded(one, plan.unit) for one in self._cautions(rows, plan)),
+            "notes": tuple(worded(one, called) for one in self._cautions(rows, plan)),
         }
 
     def _cautions(self, rows: Sequence[Contrast], plan: TestPlan) -> Iterator[str]:
@@ -254,7 +259,7 @@ class Rows:
                 yield FEW_DIFFER_FOR_BOOTSTRAP
         by_t = plan.method == "t" and plan.margin is None and plan.runs is None
         skewed = [one.wins + one.losses for one in some if "SKEWED" in one.cautions]
-        if by_t and max(skewed, default=0) >= FEW_DIFFER:
+        if by_t and min(max(skewed, default=0), units.n_clusters or FEW_DIFFER) >= FEW_DIFFER:
             yield MANY_SKEWED
         if plan.method == "t" and not units.plain and some and units.df < FEW_DF:
             words = "weights" if units.clusters is None else "clusters"
@@ -408,7 +413,7 @@ def contrasted(
 ) -> Tests:
     """Return the comparisons of all pairs in all names, name by name, corrected."""
     rows = [
-        replace(sample.contrast(*pair, name, plan), higher_is_better=higher(name))
+        sample.contrast(*pair, name, plan).directed(higher(name))
         for name in names
         for pair in pairs
     ]
@@ -460,22 +465,24 @@ def together(parts: Sequence[Tests], plan: TestPlan) -> Tests:
     return corrected([one for part in parts for one in part], whole)
 
 
-def tukey(sample: Sample, systems: Sequence[str], name: str, level: float) -> Tests:
+def tukey(
+    sample: Sample, systems: Sequence[str], name: str, plan: TestPlan, higher: bool | None = True
+) -> Tests:
     """Return Tukey's test of all pairs of systems, of each pair the first less the second."""
-    pairs, plan = [(a, b) for b, a in pairs_of(systems, None)], TestPlan()
-    found = simultaneous.tukey([sample.difference(*pair, name, plan) for pair in pairs], level)
+    pairs = [(a, b) for b, a in pairs_of(systems, None)]
+    found = simultaneous.tukey([sample.difference(*pair, name, plan) for pair in pairs], plan.level)
     counts = "n", "mean", "baseline_mean", "difference", "wins", "ties", "losses"
     # what else there is is of a pair alone
     kept = *counts, "statistic", "df", "p", "low", "high", "cautions"
     rows = []
     for pair, one in zip(pairs, found, strict=True):
         own: dict[str, Any] = {key: getattr(one, key) for key in kept}
-        rows.append(Contrast(name, *pair, **own, p_adjusted=one.p))
+        rows.append(Contrast(name, *pair, **own, p_adjusted=one.p).directed(higher))
     low, high = min(one.std for one in found), max(one.std for one in found)
+    told = sample.told(plan, rows) | {"baselines": ()}
+    plan = replace(plan, method="tukey", correction="none", **told)
     notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
-    n_family = sum(one.p == one.p for one in rows)
-    told = TestPlan("tukey", "none", level=level, notes=notes, n_family=n_family)
-    return Tests(tuple(rows), replace(told, n_left_out=sample.left_out(name)))
+    return Tests(tuple(rows), replace(plan, n_family=sum(one.p == one.p for one in rows), notes=notes))
 
 
 # Moments, made where the users are

@@ -510,16 +510,20 @@ class Question:
             )
         return source
 
-    def tests(self, names: Names | None, plan: TestPlan) -> Tests:
-        """Return the tests of some names between all pairs, or against the baselines."""
+    def told(self, plan: TestPlan) -> TestPlan:
+        """Return a plan that knows the systems, checked."""
         compared = self.compared
-        plan = replace(
+        return replace(
             plan,
             runs=compared.runs_are if compared.runs else None,
             baselines=compared.baselines,
             unit=compared.unit,
             rules=rules_of([*compared.results.values()]),
         ).checked()
+
+    def tests(self, names: Names | None, plan: TestPlan) -> Tests:
+        """Return the tests of some names between all pairs, or against the baselines."""
+        plan = self.told(plan)
         groups = self.groups(self.names(names))
         if len(groups) > 1 and plan.correction == "maxt":
             raise NotTestable(

@@ -175,12 +175,14 @@ class Tests(Display, Sequence[Contrast]):
             change += f" by {LOOK.number(abs(one.difference))}"
             found += ", not shown to differ" * (not one.mark)
         size = "" if one.d_z != one.d_z else f", d_z = {one.d_z:.2f}"
+        counts = one.wins, one.losses
+        higher, lower = reversed(counts) if one.higher_is_better is False else counts
         where = "" if one.segment is None else f" (segment {one.segment})"
         return (
             f"{one.system} {change} in {one.name}{where} ({LOOK.number(one.mean)} against "
             f"{LOOK.number(one.baseline_mean)}, {found}{size}; "
-            f"{worded(counted(one.wins, 'user'), self.plan.rows)} higher, {one.ties:,} equal, "
-            f"{one.losses:,} lower)."
+            f"{worded(counted(higher, 'user'), self.plan.rows)} higher, {one.ties:,} equal, "
+            f"{lower:,} lower)."
         )
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
@@ -371,9 +373,11 @@ class Tests(Display, Sequence[Contrast]):
         plan = self.plan
         yield self._legend()
         for one in self if plan.margin is not None else ():
+            known = plan.of_metrics and one.higher_is_better is not None
+            less, more = ("worse", "better") if known else ("lower", "higher")
             yield (
                 f"{one.system} - {one.baseline} {one.name}: {self._within(one)} within "
-                f"±{plan.margin:g} (not worse p {probability(one.p_not_worse)}, not better p "
+                f"±{plan.margin:g} (not {less} p {probability(one.p_not_worse)}, not {more} p "
                 f"{probability(one.p_not_better)})"
             )
         if plan.alternative != "two-sided" and not plan.baselines:
@@ -383,7 +387,10 @@ class Tests(Display, Sequence[Contrast]):
         elif len(self._pairs) > 1:
             yield "intervals hold one by one, not together"
         if detectable := self._detectable():
-            yield f"detectable with 80 % power{self._after}: {detectable}"
+            after = self._after
+            if plan.correction in ("bh", "maxt"):  # with which less is detectable, how much is open
+                after = self.with_plan(correction="bonferroni")._after
+            yield f"detectable with 80 % power at p < 0.05{after}: {detectable}"
         for one in self if plan.runs is not None else ():
             yield (
                 f"{one}: for these trained models p {probability(one.p_users)}, standard error "
@@ -394,7 +401,7 @@ class Tests(Display, Sequence[Contrast]):
         alike = any(one.error == 0 and one.difference for one in self)
         lines = {
             "where all differ by the same number, p is that of sign flips, without an interval": (
-                alike and plan.method == "t" and plan.margin is None
+                alike and plan.method in ("t", "bootstrap") and plan.margin is None
             ),
             "win/tie/loss count rows; the interval and p are of clusters": plan.n_clusters,
             "the intervals are those of the t test": plan.method in OTHER_INTERVALS,
@@ -425,9 +432,9 @@ class Tests(Display, Sequence[Contrast]):
         # a one-sided one, as the wrong side is never found where power is 80 %
         sides = 1 if plan.alternative == "two-sided" else 2
         each = 1 if plan.correction == "none" else max(self.n_family, 1)
-        alpha = sides * (1 - plan.level) / each
+        alpha = sides * 0.05 / each
         for one in self:
-            if one.wins + one.losses >= FEW and one.std > 0 and alpha < 0.8:
+            if one.wins + one.losses >= FEW and one.std > 0:
                 least = planning.detectable(one.std, one.n, level=1 - alpha)
                 found.setdefault(one.name, []).append(least)
         ends = {name: (f"{min(some):.4f}", f"{max(some):.4f}") for name, some in found.items()}

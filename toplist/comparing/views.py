@@ -276,7 +276,7 @@ class Lead(Display):
             f"best of {counted(n, 'system')} on the same {whom}, chosen "
             "by the mean shown; lead: over the mean of all",
             f"by chance: mean lead of the best of {n} with equal means ({self.n_resamples:,} sign "
-            f"flips, seed {self.seed}); by at most so much is the mean of the best too high, on "
+            f"flips, seed {self.seed}); by at most so much is the mean of the best too good, on "
             "average; p: of a lead as long by chance",
         ]
         if min(units, default=FEW_FOR_LEAD) < FEW_FOR_LEAD:
@@ -555,7 +555,7 @@ class HasViews(SideBySide):
         best of 12 systems on the same 900 users, chosen by the mean shown; lead: over
           the mean of all
         by chance: mean lead of the best of 12 with equal means (1,000 sign flips, seed
-          0); by at most so much is the mean of the best too high, on average; p: of a
+          0); by at most so much is the mean of the best too good, on average; p: of a
           lead as long by chance
         """
         plan = TestPlan(n_resamples=n_resamples, seed=seed, n_threads=n_threads).checked()

@@ -51,6 +51,7 @@ CAUTIONS = {
     "UNEQUAL": "weights or clusters are so few or unequal that intervals are rough",
     "FEW DIFFER": f"fewer than {FEW} users differ",
     "ONE RUN": "says nothing of other seeds",
+    "OTHER SIDE": "the test and the difference of the means lean to different sides: no sign",
     "ALL ALIKE": "all differences are the same: too few users to show this margin, or no bounds",
 }
 
@@ -238,6 +239,7 @@ def t_test(
     df: float | Parts,
     alternative: str = "two-sided",
     level: float = 0.95,
+    n: int | None = None,
 ) -> tuple[float, float, float, float]:
     """Return t, p and both ends of the interval of an estimate against 0.
 
@@ -245,7 +247,8 @@ def t_test(
 
     (Student 1908.) Where all values are 0, p is 1. Where they are all the same, by the 1e-12th
     part, t is infinite, p that of sign flips, 2^(1 - n) (2^-n one-sided), and there is no interval.
-    A NaN error gives NaN. `df` may be the variances that error² is made of, each with its own.
+    A NaN error gives NaN. `df` may be the variances that error² is made of, each with its own, and
+    `n` is the number of units, df + 1 by default.
 
     Examples
     --------
@@ -260,7 +263,8 @@ def t_test(
         return t, 1.0, value, value
     if error == 0:  # by sign flips: all values alike say no more of how they spread
         wrong = (alternative == "greater" and t < 0) or (alternative == "less" and t > 0)
-        p = 0.5 ** (dist.least(df) + (alternative != "two-sided"))
+        flips = dist.least(df) if n is None else n - 1
+        p = 0.5 ** (flips + (alternative != "two-sided"))
         return t, 1.0 if wrong else p, math.nan, math.nan
     half = dist.mixed_t_ppf(0.5 + level / 2, df) * error
     p = p_of(dist.mixed_t_sf(t, df), dist.mixed_t_sf(-t, df), alternative)
@@ -374,9 +378,12 @@ def described(
     """
     (mean, base), (wins, losses, differ) = means, counts
     value, error, df = float(one.value[0]), float(one.error[0]), one.df
+    if abs(value) <= TIE * max(abs(mean), abs(base)):
+        value = 0.0  # gains and losses cancel, but for rounding
     relative = 0.0 if n > 1 and not wins + losses else value / base if base > 0 else math.nan
+    tested = t_test(value, error, df, alternative, level, one.n)
     return Difference(
-        *(n, mean, base, value, std, error, df, *t_test(value, error, df, alternative, level)),
+        *(n, mean, base, value, std, error, df, *tested),
         *(wins, n - wins - losses, losses, relative, over(value, std), more, n_bounded, differ),
     )
 
@@ -445,7 +452,7 @@ def runs(
 
         independent: v = s_d²/n + s_A²/r_A + s_B²/r_B - w   (s_A², s_B²: variances of runs' means)
         paired:      v = s_d²/n + s_diff²/r - w             (of runs' differences; same splits)
-        w = Σ_users Σ_runs (x - its user's and its run's mean)² / n² r (r - 1)
+        w = Σ_users Σ_runs (x - its user's and its run's mean)² / n (n - 1) r (r - 1)
         t_q = (v_users t_q(df_users) + v_runs t_q(df_runs)) / v          (Cochran, Cox 1957)
 
     where a variance of two systems' runs has Welch's degrees of freedom. By Satterthwaite's, which

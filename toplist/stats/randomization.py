@@ -104,12 +104,16 @@ class Outcome(NamedTuple):
 
 
 class Bootstrapped(NamedTuple):
-    """A studentised bootstrap: the t of the data, p, and an interval that agrees with p."""
+    """A studentised bootstrap: the t of the data, p, and an interval that agrees with p.
+
+    It is `exact` where all units differ by the same number: then nothing is drawn.
+    """
 
     statistic: float
     p: float
     low: float
     high: float
+    exact: bool = False
 
 
 def randomization(d: ArrayLike, units: Units | None = None, **options: Any) -> Outcome:
@@ -185,7 +189,7 @@ def bootstrap(d: ArrayLike, units: Units | None = None, **options: Any) -> Boots
         mean = 0.0  # gains and losses cancel, but for rounding
     t, p, low, high = t_test(mean, error, alike.df, how.alternative, level)
     if not error > 0:  # one user, or all the same: there is nothing to draw
-        return Bootstrapped(t, p, low, high)
+        return Bootstrapped(t, p, low, high, exact=True)
     drawn = np.empty(n_resamples)
     centred = snap(sums, mean * sizes)
     plain = bool((sizes == 1).all())
