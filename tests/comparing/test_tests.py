@@ -144,7 +144,10 @@ SAID = [
     ),
     (lambda: str(paired_tests(MORE)), 'SKEWED...where 100 rows or more differ, method="boot'),
     (lambda: str(paired_tests(THRICE)), "where all differ by the same number, p is that of sign"),
-    (lambda: str(paired_tests(THRICE, method="bootstrap")), "bootstrap over 3...that of sign flips"),
+    (
+        lambda: str(paired_tests(THRICE, method="bootstrap")),
+        "bootstrap over 3...that of sign flips",
+    ),
     (
         lambda: str(paired_tests(WORSE_MORE_OFTEN, method="sign", alternative="less")),
         "20/0/80  <0.001...differs: p < 0.05...OTHER SIDE: the test and",

@@ -482,7 +482,8 @@ def tukey(
     told = sample.told(plan, rows) | {"baselines": ()}
     plan = replace(plan, method="tukey", correction="none", **told)
     notes = (POOLED.format(low=low, high=high),) if high > 1.5 * low else ()
-    return Tests(tuple(rows), replace(plan, n_family=sum(one.p == one.p for one in rows), notes=notes))
+    n_family = sum(one.p == one.p for one in rows)
+    return Tests(tuple(rows), replace(plan, n_family=n_family, notes=notes))
 
 
 # Moments, made where the users are
