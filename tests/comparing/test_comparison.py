@@ -223,6 +223,43 @@ def test_other_data_of_metrics_of_the_lists_are_told(monkeypatch):
     assert differences(a=one, b=other) == []
 
 
+def without(lists, *users):
+    return {user: items for user, items in lists.items() if user not in users}
+
+
+NOVELTY, LACKING = {"metrics": ["ndcg", "novelty"]}, "b is over 7, without 1 of the"
+OTHER_USERS = [
+    ({}, "novelty@3, calibration@3", f"{LACKING} 8 of a", LISTS, without(OTHER, "h")),
+    (
+        *({}, "novelty@3, calibration@3"),
+        f"{LACKING} 7 of a and with 1 that are not in a",
+        *(without(LISTS, "a"), without(OTHER, "h")),
+    ),
+    (NOVELTY, "novelty@3", "b is over 9, with 1 that are not in a", LISTS, OTHER | {"z": [1, 2]}),
+    (
+        *(NOVELTY, "novelty@3", f"{LACKING} 8 of a; others than in a too: c, d"),
+        *(LISTS, without(OTHER, "h"), without(OTHER, "a"), without(OTHER, "b")),
+    ),
+]
+
+
+@pytest.mark.parametrize("row", OTHER_USERS)
+def test_other_users_of_metrics_of_the_lists_are_told_and_none_is_the_best(row):
+    given, names, words, *lists = row
+    results = dict(zip("abcd", (of_lists(some, **given) for some in lists), strict=False))
+    found = tl.compare(results)
+    (line,) = found.differences
+    assert line.text == f"DIFFERENT USERS of {names}: {words}" and line.text in repr(found)
+    assert line.names == tuple(names.split(", ")) and not found.comparable
+    best = found.best()
+    assert best["ndcg@3"] and not any(best[name] for name in line.names)
+    alone = tl.compare({name: one.without_users() for name, one in results.items()}).differences
+    n = results["a"].n_of("novelty@3"), results["b"].n_of("novelty@3")
+    assert [one.names for one in alone] == [line.names] * (n[0] != n[1])
+    assert all(f": a over {n[0]}, b over {n[1]}" in one.text for one in alone)
+    assert tl.compare({"a": results["b"], "b": results["b"]}).comparable
+
+
 # Frames, names, orders
 
 

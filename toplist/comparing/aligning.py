@@ -30,6 +30,7 @@ from toplist.comparing.samples import (
 from toplist.inputs.options import ITEMS as FACTS
 from toplist.matching.about import About
 from toplist.matching.hits import Hits
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.results import describe
 from toplist.results.result import TopKResult
@@ -64,13 +65,15 @@ class Difference(NamedTuple):
 
     `kind` is one of "conventions", "averages", "propensities", "policies", "candidates", "metrics",
     "formulas", "lengths", "data", "users" and "truths", `systems` are the names of the results, and
-    `text` says it in a line. Of "data", `keyword` is the one that gave them other data.
+    `text` says it in a line. Of "data", `keyword` is the one that gave them other data. `names` are
+    the means that it is about, where these are metrics of the lists; else it is about all.
     """
 
     kind: Kind
     systems: tuple[str, ...]
     text: str
     keyword: str = ""
+    names: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """Return the line."""
@@ -429,8 +432,10 @@ def differences(results: Results, alike: Sequence[Sequence[str]] = ()) -> list[D
         )
         found.append(Difference("lengths", everybody, text))
     for first, *others in alike or [list(results)]:
-        found += _other_data({name: results[name] for name in (first, *others)})
-        found += _other_users([_users(results, first, other) for other in others], first)
+        some = {name: results[name] for name in (first, *others)}
+        found += _other_data(some)
+        of_all = _users(some)
+        found += _other_users(of_all, first) if any(of_all) else _users_of_lists(some)
     return found
 
 
@@ -460,8 +465,19 @@ def unequal_ks(results: Results) -> list[int]:
     return sorted(k for k in ks if min(longest) < k <= max(longest))
 
 
+def _of_lists(results: Results) -> dict[str, ListMetric]:
+    """Return the metrics of the lists that some of the results have, by ``name@k``."""
+    return {
+        name: one.terms.list_metrics[metric]
+        for one in results.values()
+        for name in one.terms.names
+        if (metric := name.rpartition("@")[0]) in one.terms.list_metrics
+    }
+
+
 def _other_data(results: Results) -> Iterator[Difference]:
     """Yield each keyword that gave some results other data than others, where known."""
+    metrics = _of_lists(results).items()
 
     def digest(result: TopKResult, keyword: str) -> str:
         needed = any(keyword in one.needs for one in result.terms.list_metrics.values())
@@ -472,38 +488,71 @@ def _other_data(results: Results) -> Iterator[Difference]:
         if len(several) > 1:
             between = " and " if len(several) == sum(map(len, several)) else "; "
             text = f"DIFFERENT {keyword}: {between.join(map(few_of, several))}"
-            yield Difference("data", tuple(chain(*several)), text, keyword)
+            names = tuple(name for name, one in metrics if keyword in one.needs)
+            yield Difference("data", tuple(chain(*several)), text, keyword, names)
 
 
-def _other_users(found: Sequence[Difference | None], first: str) -> Iterator[Difference]:
+def _users_of_lists(results: Results) -> Iterator[Difference]:
+    """Yield how means of the lists differ in their users: those who have a list, and a value."""
+    groups: dict[tuple[tuple[str, int], ...], list[str]] = {}
+    for name, metric in _of_lists(results).items():
+        having = {s: one for s, one in results.items() if name in one.terms.names}
+        if metric.of_users and len(having) > 1:
+            # of names that are over as many users in every system, the values of one are read
+            n = tuple((system, one.n_of(name)) for system, one in having.items())
+            groups.setdefault(n, []).append(name)
+    for of_systems, names in groups.items():
+        some = {system: results[system] for system, _ in of_systems}
+        yield from _other_users(_users(some, names[0]), next(iter(some)), tuple(names))
+
+
+def _other_users(
+    found: Sequence[Difference | None], first: str, names: tuple[str, ...] = ()
+) -> Iterator[Difference]:
     """Yield how the users of some systems differ from those of the first; of many, one line."""
-    for kind in ("users", "truths"):
+    for kind, what in {"users": "USERS", "truths": "GROUND TRUTHS"}.items():
         alike = [one for one in found if one is not None and one.kind == kind]
+        head = f"DIFFERENT {what}{' of ' * bool(names)}{few_of(names)}: "
         if len(alike) > 2:
             systems = [one.systems[1] for one in alike]
             rest = f"; others than in {first} too: {', '.join(systems[1:])}"
-            yield Difference(alike[0].kind, (first, *systems), alike[0].text + rest)
-        else:
-            yield from alike
+            both, text = (first, *systems), alike[0].text + rest
+            alike = [alike[0]._replace(systems=both, text=text)]
+        for one in alike:
+            yield one._replace(text=head + one.text, names=names)
 
 
-def _users(results: Results, first: str, name: str) -> Difference | None:
-    """Return how the users of two results differ, as far as they are known."""
-    one, other, both = results[first], results[name], (first, name)
-    if one.counted is None or other.counted is None:  # without hits, only their number is known
-        n, m = one.n_evaluated, other.n_evaluated
-        text = f"DIFFERENT USERS: {first} over {n:,}, {name} over {m:,}"
-        return None if n == m else Difference("users", both, text)
-    counted = {first: one.counted, name: other.counted}
-    rows, keys, _ = common_rows({first: one.users, name: other.users}, counted)
-    n, m = (int(np.count_nonzero(some)) for some in counted.values())
-    parts = [f"without {n - len(keys):,} of the {n:,} of {first}"] * (n > len(keys))
-    parts += [f"with {m - len(keys):,} that are not in {first}"] * (m > len(keys))
-    if parts:
-        text = f"DIFFERENT USERS: {name} is over {m:,}, {' and '.join(parts)}"
-        return Difference("users", both, text)
-    changed = _other_truths({first: one, name: other}, rows[first], rows[name])
-    return Difference("truths", both, f"DIFFERENT GROUND TRUTHS: {changed}") if changed else None
+def _users(results: Results, *mean: str) -> list[Difference | None]:
+    """Return how the users of each other system differ from those of the first, as far as known.
+
+    They are those of all means of hits, or of one mean of the lists.
+    """
+    counted, known = dict[str, Bools](), dict[str, Sequence[Any]]()
+    for system, result in results.items():
+        try:
+            counted[system], more = result.in_means_of_all(mean)
+        except ValueError:  # without hits, only their number is known
+            continue
+        known[system] = [*result.users, *more] if more else result.users
+    first, *others = results
+
+    def less_first(name: str) -> Difference | None:
+        both = first, name
+        some = {system: results[system] for system in both}
+        if not {*both} <= {*known}:
+            n, m = (one.n_of(*mean) if mean else one.n_evaluated for one in some.values())
+            text = f"{first} over {n:,}, {name} over {m:,}"
+            return None if n == m else Difference("users", both, text)
+        rows, keys, _ = common_rows({s: known[s] for s in both}, {s: counted[s] for s in both})
+        n, m = (int(np.count_nonzero(counted[system])) for system in both)
+        parts = [f"without {n - len(keys):,} of the {n:,} of {first}"] * (n > len(keys))
+        parts += [f"with {m - len(keys):,} that are not in {first}"] * (m > len(keys))
+        if parts:
+            return Difference("users", both, f"{name} is over {m:,}, {' and '.join(parts)}")
+        changed = "" if mean else _other_truths(some, rows[first], rows[name])
+        return Difference("truths", both, changed) if changed else None
+
+    return [*map(less_first, others)]
 
 
 def _other_truths(results: Results, rows: Ints, others: Ints) -> str:

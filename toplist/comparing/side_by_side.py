@@ -13,7 +13,6 @@ from toplist.comparing.aligning import FEW_NAMES, MINOR, TESTABLE, Aligned, Diff
 from toplist.comparing.contrasts import NotTestable, SameUsers, TestPlan, or_why
 from toplist.comparing.samples import Moments, contrasted, pairs_of, refuse, together
 from toplist.comparing.tests import HasTests, Tests
-from toplist.inputs.options import ITEMS
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
 from toplist.metrics.names import AnyName, Names, keys_of, listed
@@ -110,34 +109,27 @@ class SideBySide(Display, HasTests):
     @property
     def comparable(self) -> bool:
         """Whether the systems differ in nothing except metrics, k, and the lengths of lists."""
-        return self._comparable(ITEMS)
-
-    def _comparable(self, needs: Iterable[str]) -> bool:
-        """Return whether nothing else differs for metrics that read the data of these keywords."""
-        return all(
-            one.kind in MINOR or (one.kind == "data" and one.keyword not in needs)
-            for one in self.differences
-        )
+        return all(one.kind in MINOR for one in self.differences)
 
     def best(self) -> dict[str, list[str]]:
         """Return the systems with the best mean of every ``name@k``: several if they are equal.
 
         ``Metric.higher_is_better`` decides. A mean of NaN is never the best; none is if the
-        systems are not `comparable`, if only one of them has this mean, or if all lists of some
-        system end before k, and those of others do not.
+        systems are not comparable in it (`differences`), if only one of them has this mean, or if
+        all lists of some system end before k, and those of others do not.
         """
         return {name: self._best(name) for name in self.names()}
 
     def _best(self, name: str) -> list[str]:
         """Return the systems with the best mean; none if there are no two to compare."""
         asked, k = self._metric(name), int(name.rpartition("@")[2])
-        alike = self._comparable(getattr(asked, "needs", ()))
+        about = [one for one in self.differences if not one.names or name in one.names]
         means = {s: self._mean(s, name) for s in self.systems if self._has(s, name)}
         means = {system: mean for system, mean in means.items() if mean == mean}
         # more coverage or novelty is not better in itself
         if asked is None or asked.higher_is_better is None or len(means) < 2:
             return []
-        if not alike or k in aligning.unequal_ks(self.results):
+        if any(one.kind not in MINOR for one in about) or k in aligning.unequal_ks(self.results):
             return []
         top = max(means.values()) if asked.higher_is_better else min(means.values())
         return [system for system, mean in means.items() if not snap(mean, top)]
