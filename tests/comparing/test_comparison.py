@@ -64,7 +64,8 @@ def test_the_best():
     for order in (tied, dict(reversed(tied.items()))):
         assert tl.compare(order).best() == {"mrr@20": [*order], "worst@20": [*order]}
         assert tl.compare(order).sort("mrr@20").systems == [*order]
-        assert str(tl.across({"x": order, "y": order}, "mrr@20")).count("*0.1500") == 6
+        sets = tl.across({"x": order, "y": order}, "mrr@20")
+        assert str(sets).count("*0.1500") == 6 and sets.contrast("a", "b").sample.difference == 0
     nobody = evaluated(truths={"ann": set(), "bob": set()})
     others = evaluated(convention="trec_eval", metrics=["ndcg"])
     for alone in ({"a": evaluated()}, {"a": nobody, "b": nobody}, {"a": evaluated(), "b": others}):

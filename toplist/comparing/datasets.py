@@ -31,6 +31,7 @@ from toplist.results.tables import LOOK, Cell, Grid, Look, Page, Table, probabil
 from toplist.stats import TTest, difference, randomization
 from toplist.stats import datasets as statistics
 from toplist.stats.datasets import OF, DatasetsAre, Friedman, Replicability
+from toplist.stats.units import snap
 
 # What is done with a system that has no result in some data set.
 MissingSystem = Literal["error", "last"]
@@ -353,8 +354,9 @@ class Across(Display):
             n = counted(len(there), "data set")
             raise ValueError(f"{system} and {baseline} are both in {n} alone: two are needed")
         a, b = both[there].T
+        d = snap(a, b)
         means: dict[str, Any] = {"mean": float(a.mean()), "baseline_mean": float(b.mean())}
-        sample = statistics.over_datasets(a - b, of="sample", level=level)._replace(**means)
+        sample = statistics.over_datasets(d, of="sample", level=level)._replace(**means)
         rows = dict[str, Contrast]()
         for dataset in (self.datasets[place] for place in there):
             # of all systems there, so that users are matched once; of this pair where these are not
@@ -366,7 +368,7 @@ class Across(Display):
                 return OverDatasets(None, sample, {}, None, why)
             rows[dataset] = tests[system, self.name]
         errors, df = ([getattr(row, field) for row in rows.values()] for field in ("error", "df"))
-        these = statistics.over_datasets(a - b, errors, df, level=level)._replace(**means)
+        these = statistics.over_datasets(d, errors, df, level=level)._replace(**means)
         better = {dataset: row.p for dataset, row in rows.items()}
         p = np.nan_to_num([*better.values()], nan=1.0)  # one user, or one run, shows nothing
         replicated = statistics.replicability(p, level=level)
