@@ -385,6 +385,7 @@ def test_parts_and_the_truth_merge_under_policies(options):
 
 @pytest.mark.parametrize("options", [
     {"metrics": "precision", "unjudged": "drop"}, {"metrics": "bpref"},
+    {"metrics": "bpref", "unjudged": "drop"},
     {"metrics": "precision(rel=3)"},
 ])  # fmt: skip
 def test_a_part_may_lack_what_not_all_ground_truths_lack(options):

@@ -194,7 +194,8 @@ class Histograms:
             return found
         R, n = self.n_relevant, self.n_listed
         if judged:
-            R, n = np.append(R, np.iinfo(np.int32).max), np.append(n, n[:1])
+            R = np.append(R, np.iinfo(np.int32).max)
+            n = np.resize(n, len(R))  # the first again; 0 where nobody has a row
         # the ideals of users have their grades
         graded = metric.summed.graded and metric.dividing.ideal
         deep = np.append(self.near, cuts[~known])
