@@ -15,6 +15,7 @@ import numpy as np
 
 from toplist.checks import cached, choice, did_you_mean, near
 from toplist.evaluation import in_memory
+from toplist.evaluation.plan import plan_of
 from toplist.inputs.forms import check_users, read_sides, side_to_builtin, truths_of_many
 from toplist.inputs.keyed import CountedItems, KeptTruths
 from toplist.inputs.lists import Flat, Lists, is_frame, is_stream
@@ -292,7 +293,7 @@ def top_k_eval(
     source = _source_of(ranks, ground_truths, options)
     options.check(source)
     if source == MEMORY:
-        return in_memory(ranks, ground_truths, k, options)
+        return in_memory(ranks, ground_truths, plan_of(options, k))
     if source == SPARK:  # what other sources need is not imported
         from toplist import spark
 

@@ -121,6 +121,10 @@ def corrected(given, **options):
     return loo.corrected(loo.sampled_ranks(np.zeros((2, 9)), [1, 2], 3, **given), **options)
 
 
+def of_sampled(k, **options):
+    return sampled(NINE).evaluate(k, **options)
+
+
 SCORES, NINE = np.zeros((1, 2)), np.zeros((2, 9))
 ERRORS += [
     (ranked, [[1, 2]], {"held_out": [[1, 2]]}, "user 0 has 2 held-out items: a rank needs exactly"),
@@ -141,6 +145,7 @@ ERRORS += [
     (corrected, {}, {"k": 5, "gamma": 0}, "gamma=0: above 0 and at most 1"),
     (corrected, {}, {}, "k is missing"),
     (corrected, {}, {"k": 5, "metrics": "gini"}, "only metrics of hits are estimated from ranks"),
+    (of_sampled, 5, {}, r"k=5 is deeper than the 4 candidates .* sampled_ranks\(\.\.\., n=5\)"),
     (tl.Hits.from_ranks, [0, 12, 3], {"n_listed": 10}, "user 1: rank 12 in a list of 10"),
     (counted, {1.5: 1}, {}, "rank 1.5: whole numbers"),
     (counted, [(1, 2), (1, 3)], {}, "rank 1 is there twice: give o"),
@@ -162,6 +167,8 @@ WRONG_TYPES += [
     (ranked, SCORES, {"duplicates": "first"}, "go with lists"),
     (sampled, [[1.0]], {}, "2-D array of numbers"),
     (sampled, NINE, {"n_items": 9}, "n_items=9 goes with a function"),
+    (of_sampled, 2, {"system": "x"}, "system='x' names a column of a table"),
+    (of_sampled, 2, {"keep": "part"}, "keep='part' is for files"),
     (loo.popular, TWO[:2], {"k": 2, "users": ["1"]}, "ids of two kinds"),
     (loo.random, TWO[:2], {"k": 2, "exclude": {1: ["5"]}}, "ids of two kinds"),
     (loo.popular, [1, 2], {"k": 2}, "train is a table, a dict of columns, a tuple"),

@@ -146,6 +146,8 @@ def test_a_function_scores_candidates_alone():
     assert asked == [((50, 1), (50, 21))]
 
 
+# Metrics of the hits of one relevant item without a grade.
+METRICS = [name for name in tl.METRICS if name not in ("bpref", "psp", "psndcg")]
 IGNORED = pytest.mark.filterwarnings("ignore::toplist.loo.SampledMetricsWarning")
 WORDS = "SAMPLED: ranked among 100 items of 1,000 (uniform, seed 3; ties: order)"
 
@@ -239,6 +241,28 @@ def test_the_corrected_estimate_minimises_what_the_paper_minimises(metric, gamma
         mean, half = values.mean(), 1.959963984540054 * values.std(ddof=1) / np.sqrt(60)
         expected = mean, mean - half, mean + half
         assert found[f"{metric}@{k}"] == pytest.approx(expected, abs=1e-9)
+
+
+OWN = tl.Metric("steep", "each", lambda r: r**2.0, "k", cut="R")
+
+
+@pytest.mark.parametrize("metric", [*METRICS, "err(max=4)", OWN])
+def test_where_all_others_were_drawn_nothing_is_corrected(metric):
+    """The held-out items have ranks 1 to 20."""
+    ranks = loo.sampled_ranks(np.tile(-np.arange(20.0), (20, 1)), np.arange(20), n=19)
+    found = loo.corrected(ranks, [1, 10, 30], metrics=metric)
+    whole = tl.Hits.from_ranks(np.arange(20) + 1, 20).of_part(k=30)
+    expected = tl.top_k_eval(whole, k=[1, 10, 30], metrics=metric).to_dict()
+    assert {name: one.value for name, one in found.items()} == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_column_that_is_excluded_again_is_no_other_candidate():
+    once, again = (
+        sampled(n=9, n_users=40, n_items=60, exclude=[row] * 40)
+        for row in ([50, 51], [51, 50, 51, 51])
+    )
+    assert once.n_candidates == again.n_candidates == 58
+    assert loo.corrected(once, 5) == loo.corrected(again, 5)
 
 
 def test_the_depth_of_a_sample_is_the_rank_whose_mean_sampled_rank_is_k():

@@ -47,16 +47,14 @@ from toplist.results.means import merge as merged
 from toplist.results.result import TopKResult
 
 
-def in_memory(
-    ranks: Any, truths: Any, k: int | Iterable[int] | None, options: Options
-) -> TopKResult | dict[str, TopKResult]:
+def in_memory(ranks: Any, truths: Any, plan: Plan) -> TopKResult | dict[str, TopKResult]:
     """Evaluate lists in memory: one result, or one for each system of a table.
 
     Systems are in order of first appearance, over the same truth.
     """
-    if options.keep == "part":
+    if plan.options.keep == "part":
         raise TypeError("keep='part' is for files, streams and tables of lists")
-    plan, system, columns = plan_of(options, k), options.system, options.columns
+    system, columns = plan.options.system, plan.options.columns
     if system is None:
         return evaluate(plan, ranks, truths)
     if not is_frame(ranks):

@@ -62,7 +62,7 @@ def evaluate_streams(
         options = replace(options, unit=options.unit or "queries")
     texts = IdTexts() if kept is None else kept.texts
     if not isinstance(listed, Source):
-        return in_memory(listed, relevant.whole(texts), k, options)
+        return in_memory(listed, relevant.whole(texts), plan_of(options, k))
     plan = plan_of(options, k, listed.ordering)
     # Queries of a TREC run are few. Intervals by weights and clusters need the rows, and what was
     # given of each is held already. Beside metrics of the lists, which are read whole with users,

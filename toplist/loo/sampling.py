@@ -28,8 +28,8 @@ from numpy.typing import ArrayLike, NDArray
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments
 from toplist.checks import Floats, Ints, check_positive_int, choice, distinct
-from toplist.evaluation import evaluate
-from toplist.evaluation.plan import entries_of, plan_of
+from toplist.evaluation import evaluate, in_memory
+from toplist.evaluation.plan import plan_of
 from toplist.inputs.ids import kinds_of
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.objects import array
@@ -38,8 +38,6 @@ from toplist.inputs.texts import keys_of, seed_of
 from toplist.loo.logs import read_log
 from toplist.loo.ranks import columns_of, rank_among
 from toplist.matching.hits import Hits
-from toplist.metrics.conventions import CONVENTIONS
-from toplist.metrics.definitions import Metric
 from toplist.metrics.names import Metrics
 from toplist.results.result import TopKResult
 from toplist.results.terms import SAMPLERS, Sampled, SampledMetricsWarning
@@ -192,6 +190,11 @@ class SampledRanks:
         users : sequence, optional
             The users' keys; default: those given to `sampled_ranks`.
 
+        Raises
+        ------
+        TypeError, ValueError
+            As `toplist.top_k_eval` of a `Hits`; for a k deeper than the n + 1 candidates.
+
         Warns
         -----
         SampledMetricsWarning
@@ -203,7 +206,14 @@ class SampledRanks:
             hits = replace(hits, users=list(users))
         asked = Options(metrics=metrics, **options)
         asked.check(MEMORY)
-        result = evaluate(plan_of(asked, k), hits, None)
+        plan, n_ranked = plan_of(asked, k), self.sampled.n + 1
+        if (plan.depth or 0) > n_ranked:
+            raise ValueError(
+                f"k={plan.depth} is deeper than the {n_ranked} candidates of every user: "
+                f"sampled_ranks(..., n={plan.depth}) ranks more"
+            )
+        result = in_memory(hits, None, plan)
+        assert isinstance(result, TopKResult)  # systems are of tables, and refused
         text = self.sampled.warning(min(result.ks))
         if text:
             warnings.warn(text, SampledMetricsWarning, stacklevel=2)
@@ -284,10 +294,10 @@ def sampled_ranks(
     owner = np.repeat(np.arange(len(held)), np.diff(excluded.offsets))
     ranks[owner[excluded.items == held[owner]]] = 0
     sampler = SAMPLERS[popularity is not None]
-    seen = np.diff(excluded.offsets).mean() if len(held) else 0.0
+    n_seen = len(distinct(owner * n_items + excluded.items))  # a log may have an item twice
     marked = Sampled(int(n), n_items, sampler, seed_of(seed), ties)
     keys = None if users is None else list(users)
-    return SampledRanks(ranks, marked, n_items - float(seen), keys)
+    return SampledRanks(ranks, marked, n_items - n_seen / max(len(held), 1), keys)
 
 
 class Estimate(NamedTuple):
@@ -374,33 +384,28 @@ def corrected(
         raise ValueError("corrected: there is none for candidates drawn by popularity")
     if isinstance(gamma, bool) or not isinstance(gamma, (int, float)) or not 0 < gamma <= 1:
         raise ValueError(f"gamma={gamma!r}: above 0 and at most 1")
-    entries = entries_of(metrics, k, CONVENTIONS["standard"])
-    if not all(entry.ks for entry in entries):
+    plan = plan_of(Options(metrics=metrics), k)
+    if plan.depth is None:
         raise ValueError("k is missing: give k=10, or metrics such as 'ndcg@10'")
-    wanted = [(e.metric, k) for e in entries for k in e.ks if isinstance(e.metric, Metric)]
-    if not wanted or any(not isinstance(entry.metric, Metric) for entry in entries):
+    if plan.list_metrics:
         raise ValueError(f"metrics={metrics!r}: only metrics of hits are estimated from ranks")
     n, n_items = ranks.sampled.n, max(round(ranks.n_candidates), ranks.sampled.n + 1)
-    targets = np.zeros((n_items, len(wanted)))
-    for column, (metric, k) in zip(targets.T, wanted, strict=True):
-        # the metric of a user whose one relevant item has rank 1, 2, ..., k
-        divisor = metric.divisors(np.array([1]), np.array([n_items]), k)[0, -1]
-        column[:k] = (1.0 / metric.discounts(max(k, n_items))[:n_items] / divisor)[:k]
+    # users whose one relevant item has rank 1, 2, ..., N
+    at_each = Hits.from_ranks(np.arange(n_items) + 1, n_items)
+    known = evaluate(plan, at_each.of_part(k=max(n_items, plan.depth or 0)), None)
+    targets = np.column_stack([known.per_user(name) for name in known.names()])
     squares, mass = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
-    product = np.zeros((n + 1, len(wanted)))
+    product = np.zeros((n + 1, targets.shape[1]))
     for lo, chance in _distributions(n, n_items):
         squares += chance.T @ chance
         mass += chance.sum(axis=0)
         product += chance.T @ targets[lo : lo + len(chance)]
     best = np.linalg.solve((1 - gamma) * squares + gamma * np.diag(mass), product)
-    values = np.vstack([np.zeros(len(wanted)), best])
+    values = np.vstack([np.zeros_like(best[:1]), best])
     moments = Moments.of(values[ranks.ranks], None)  # rank 0, never listed, has value 0
     half = Z * moments.error
-    rows = zip(wanted, moments.mean, half, strict=True)
-    return {
-        f"{metric.name}@{k}": Estimate(float(mean), float(mean - h), float(mean + h))
-        for (metric, k), mean, h in rows
-    }
+    rows = zip(known.names(), moments.mean, half, strict=True)
+    return {name: Estimate(float(mean), float(mean - h), float(mean + h)) for name, mean, h in rows}
 
 
 def _distributions(n: int, n_items: int) -> Iterator[tuple[int, Floats]]:
