@@ -146,6 +146,11 @@ def test_the_way_to_people_and_back(tmp_path, cli):
     for side in (JUDGED, truth, tl.GroundTruths(truth), tl.GroundTruths(JUDGED)):
         assert tl.annotating.judged(side, path) == graded
     assert tl.annotating.judged({"q1": {}, "q2": {}}, path) == {"q1": {"b": 0.5}, "q2": {"y": 2}}
+    odd = tl.annotating.unjudged({"a": {"q1": ["y\r", "y\n"]}}, {"q1": {}}, k=2)
+    odd.to_csv(tmp_path / "odd.csv")
+    text = (tmp_path / "odd.csv").read_bytes().decode()
+    tl.files.write_text(tmp_path / "odd.csv", text.replace(",\n", ",1\n"))
+    assert tl.annotating.judged({"q1": {}}, tmp_path / "odd.csv") == {"q1": {"y\r": 1, "y\n": 1}}
     numbers = csv_of(tmp_path / "numbers.csv", "user_id,item_id,relevance", "1,-7,0")
     assert tl.annotating.judged({1: {5, 6}}, numbers) == {1: {5: 1, 6: 1, -7: 0}}
     status, out, _ = cli("unjudged", "--judged", str(path), truth)
@@ -163,6 +168,7 @@ def test_the_way_to_people_and_back(tmp_path, cli):
     ("truths", "row", "words"),
     [
         (JUDGED, "q1,d,good", "judge.csv:2: relevance 'good' is not a number"),
+        (JUDGED, "q1,,1", "judge.csv:2: empty item_id"),
         (JUDGED, "q3,d,1", "judge.csv:2: user 'q3' has no ground truth"),
         (JUDGED, "q1,a,0", "judge.csv:2: user 'q1': item 'a' has relevance 1 and 0"),
         ({"q1": {7}}, "q1,d,1", "judge.csv:2: item 'd' is no number, as those of the ground"),

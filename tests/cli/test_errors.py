@@ -34,6 +34,9 @@ ODD = {
     "eight.csv": "\n".join(["user_id,item_id,timestamp", *EIGHT, ""]),
     "weights.csv": "user_id,w,less\nu1,1,-1\nu2,0.5,1\nu4,,1\n",
     "slash.csv": FILES["models.csv"].replace(",y\n", ",a/b\n"),
+    "blank.csv": "item_id,document,count\na,x,1\n,y,2\nc,,3\n",
+    "undocumented.csv": "item_id,document\na,x\nb,\n",
+    "blank_users.csv": "user_id,item_id\nu1,a\nu1,\n",
     "ps.csv": "item_id,price,p\na,1.5,0.9\nb,1,0.5\nc,1,0.2\nd,1,0.05\n",
 }
 
@@ -218,6 +221,13 @@ INPUT = [
     (f"eval {TWO} -m psp --clip 0.1", "--clip needs --propensities FILE"),
     (f"eval {TWO} -m gini", "gini needs --catalogue FILE: items (CSV, TSV: item_id)"),
     (f"eval {TWO} -m psp --propensities ps.csv", "2 columns besides 'item_id'"),
+    (f"eval {TWO} --items-as blank.csv", "blank.csv:3: empty item_id"),
+    (f"eval {TWO} --items-as undocumented.csv", "undocumented.csv:3: empty document"),
+    (f"eval {TWO} -m novelty --counts blank.csv", "blank.csv:3: empty item_id"),
+    (f"eval {TWO} -m novelty --counts blank_users.csv", "blank_users.csv:3: empty item_id"),
+    (f"eval {TWO} -m item_coverage --catalogue blank.csv", "blank.csv:3: empty item_id"),
+    (f"eval {TWO} -m intra_list_diversity --labels blank.csv:count", "blank.csv:3: empty item_id"),
+    (f"eval {TWO} -m unexpectedness --expected blank_users.csv", "blank_users.csv:3: empty item_"),
     (f"eval {TWO} --segments users.csv:age", "users.csv: no column 'age'; columns found: ['user"),
     (f"eval {TWO} --segments labels.csv:country", "user 'u1' has two labels, 'UK' and 'FR'"),
     (f"eval {TWO} --item-segments n.csv:genre", "n.csv: no relevant item has a label: there is"),

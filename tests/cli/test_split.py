@@ -1,5 +1,6 @@
 """`toplist split`: a log in; whole files out, or none."""
 
+import csv
 import gzip
 import os
 from pathlib import Path
@@ -78,6 +79,16 @@ def test_other_formats_and_names(split):
     assert parquet.read_table("parts/test.parquet").to_pydict() == {
         "user_id": [1], "item_id": [7], "timestamp": [3]
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n"])
+def test_line_ends_within_ids_are_quoted(split, cli, end):
+    lines = [f'u,"a{end}",1', "u,b,2", "v,b,1", "v,c,2"]
+    put("odd.csv", "\n".join(["user_id,item_id,timestamp", *lines, ""]))
+    assert split("odd.csv")[0] == 0
+    with open("parts/train.csv", newline="") as stream:
+        assert [row[:2] for row in csv.reader(stream)][1:] == [["u", f"a{end}"], ["v", "b"]]
+    assert cli("check", "recs.csv", "truth.csv", "--train", "parts/train.csv")[0] == 0
 
 
 def test_parts_are_written_whole_or_not_at_all(split, monkeypatch):

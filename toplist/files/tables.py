@@ -3,14 +3,13 @@
 Parquet is read whole, or in parts, through pyarrow (the extra ``io``).
 """
 
-import csv
-import io
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,7 @@ from toplist.inputs.columns import Cells, Table
 from toplist.inputs.facts import DOCUMENT, NUMBER, VECTOR, Facts, by_item
 from toplist.inputs.texts import Texts
 from toplist.results.saved import Content, write_all
+from toplist.results.tables import csv_text
 
 # Names of columns, or what returns them from the header.
 Wanted = Sequence[str] | Callable[[list[str]], Sequence[str]]
@@ -60,14 +60,12 @@ def write_tables(tables: Mapping[PathLike, Any]) -> None:
     """
     contents: dict[PathLike, Content] = {}
     for path, table in tables.items():
-        format, out = find_format(path, valid=TABLES), io.StringIO()
+        format = find_format(path, valid=TABLES)
         if not format.is_text:
             contents[path] = partial(pyarrow().parquet.write_table, table)
             continue
-        writer = csv.writer(out, delimiter=format.delimiter, lineterminator="\n")
-        writer.writerow(table)
-        writer.writerows(zip(*table.values(), strict=True))
-        contents[path] = out.getvalue()
+        rows = zip(*table.values(), strict=True)
+        contents[path] = csv_text(chain([table], rows), format.delimiter)
     write_all(contents)
 
 
@@ -89,8 +87,11 @@ def write_text(path: PathLike, content: str) -> None:
 Wrong = Callable[[int, str], ValueError]
 
 
-def _read(path: PathLike, wanted: Wanted) -> tuple[dict[str, Any], Wrong]:
-    """Return the wanted columns, and what makes the error of one of their rows."""
+def _read(path: PathLike, wanted: Wanted, ids: Sequence[str] = ()) -> tuple[dict[str, Any], Wrong]:
+    """Return the wanted columns, and what makes the error of one of their rows.
+
+    Columns of `ids` have no empty cell.
+    """
 
     def choose(header: Sequence[str], _: Mapping[str, Any]) -> text.Wanted:
         names = wanted(list(header)) if callable(wanted) else wanted
@@ -108,7 +109,11 @@ def _read(path: PathLike, wanted: Wanted) -> tuple[dict[str, Any], Wrong]:
     def wrong(row: int, reason: str) -> ValueError:
         return file.error(reason, int(whole.lines[row]))
 
-    return {name: decoded(cells) for name, cells in whole.cells.items()}, wrong
+    columns = {name: decoded(cells) for name, cells in whole.cells.items()}
+    for name in ids:
+        if "" in columns[name]:
+            raise wrong(columns[name].index(""), f"empty {name}")
+    return columns, wrong
 
 
 def facts(path: PathLike, kind: str) -> Facts:
@@ -144,7 +149,8 @@ def facts(path: PathLike, kind: str) -> Facts:
         return [key, *rest]
 
     key = "user_id" if kind == "items" else "item_id"
-    columns, wrong = _read(file, wanted)
+    of_ids = {"document": [key, "document"], "items": [key, "item_id"]}.get(kind, [key])
+    columns, wrong = _read(file, wanted, of_ids)
     ids, rest = columns[key], list(columns)[1:]
     if kind in ("items", "labels") and len(rest) == 1:
         grouped: dict[str, list[str]] = {}
@@ -186,7 +192,7 @@ def facts(path: PathLike, kind: str) -> Facts:
 
 def grades_of(path: PathLike) -> Iterator[tuple[str, str, float, Callable[[str], ValueError]]]:
     """Yield user, item and grade of each row that has a grade, and what makes an error of it."""
-    columns, wrong = _read(path, ("user_id", "item_id", "relevance"))
+    columns, wrong = _read(path, ("user_id", "item_id", "relevance"), ("user_id", "item_id"))
     for row, (user, item, cell) in enumerate(zip(*columns.values(), strict=True)):
         if not cell.strip():
             continue

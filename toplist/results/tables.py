@@ -216,11 +216,29 @@ class Grid(NamedTuple):
                 return " ".join(map(str, value))
             return "" if value is None or value != value else value
 
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows(map(cell, row) for row in zip(*self.columns.values(), strict=True))
-        return out.getvalue()
+        rows = zip(*self.columns.values(), strict=True)
+        return csv_text(itertools.chain([self.columns], (map(cell, row) for row in rows)))
+
+
+def csv_text(rows: Iterable[Iterable[Any]], delimiter: str = ",") -> str:
+    r"""Return rows as CSV, whose lines end in a line feed alone.
+
+    Examples
+    --------
+    >>> csv_text([["item_id", "count"], ["a\r", 1]])
+    'item_id,count\n"a\r",1\n'
+    """
+    out = _Lines()
+    # Python 3.11 quotes of "\r" and "\n" those that are in the end of a line
+    csv.writer(out, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    return out.getvalue()
+
+
+class _Lines(io.StringIO):
+    r"""Text of lines that are written one by one, ended by "\r\n", and kept with "\n"."""
+
+    def write(self, line: str) -> int:
+        return super().write(line.removesuffix("\r\n") + "\n")
 
 
 def round_significant(value: float) -> float:
