@@ -28,6 +28,8 @@ NAME, NAMES = 64, 1000
 WIDTH = 76
 NOTHING = {"nan", "None", "''", "()", "{}", "False"}
 LARGEST_INT = 2**63 - 1
+# Squares of weights, summed over users, stay finite up to here.
+HEAVIEST = 1e100
 NONE: Mapping[str, str] = MappingProxyType({})
 
 
@@ -117,6 +119,16 @@ def doubles(values: Any) -> Floats:
         given = np.asarray(values, object)
         limited = [inf if one > most else -inf if one < -most else one for one in given.ravel()]
         return np.array(limited, np.float64).reshape(given.shape)
+
+
+def check_spread(weights: Floats) -> None:
+    """Raise ValueError where one of several weights is all of them, but for a 1e-12th part."""
+    largest = weights.max(initial=0.0)
+    if len(weights) > 1 and weights.sum() - largest <= 1e-12 * largest:
+        raise ValueError(
+            f"one weight, {largest:g}, is so much larger than all others together that these do "
+            "not count: means and intervals would be of one user"
+        )
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:

@@ -34,4 +34,4 @@ def test_cautions_go_by_the_users_who_differ_and_by_how_skewed_they_are():
         assert "liberal" not in str(inference.paired_tests(both))
     few = (np.arange(1000) < 29) * 1.0
     band = inference.band(np.stack([few, few], axis=1), np.zeros((1000, 2)))
-    assert "FEW DIFFER: fewer than 30 users differ (@1, @2)" in str(band)
+    assert "FEW DIFFER: fewer than 30 rows differ (@1, @2)" in str(band)

@@ -141,7 +141,7 @@ REFUSED = [
     (THREE, {}, "movers: beside old there are new, third: name one as sys"),
     (THREE, {"system": "x"}, "beside old there are new, third: 'x' is none"),
     (THREE, {"system": "old"}, "beside old there are new, third: 'old' is none"),
-    ({1: THREE["old"], 2: THREE["new"]}, {"system": 1}, "movers: beside 1 there are 2: 1 is none"),
+    ({1: THREE["old"], 2: THREE["new"]}, {"system": 1}, "beside 1 there are 2: '1' is none"),
     ({"old": THREE["old"]}, {}, "two systems are needed"),
     (THREE, {"system": "new", "n": 0}, "n must be at least 1, not 0"),
     (FEWER.results, {}, "users='common'"),

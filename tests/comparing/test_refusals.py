@@ -173,8 +173,13 @@ VALUE_ERRORS = {
     ),
     "a has 1 values and b 2": lambda: few([1.0]),
     "users: 1 keys for 2 rows": lambda: few(users=["x"]),
+    "baseline '0' is none of the systems: a, b": lambda: two(0),
     "the weight of user 1 is ...must be 0 or more": [
-        lambda one=one: few(weights=[1.0, one]) for one in (-1.0, np.nan, np.inf)
+        lambda one=one: few(weights=[1.0, one]) for one in (-1.0, np.nan, np.inf, 1e200)
+    ],
+    "one weight, 1e+16, is so much larger than all others together": [
+        lambda: few(weights=[1.0, 1e16]),
+        lambda: results(weights={f"u{i}": 1e16 if i == 3 else 1.0 for i in range(60)}),
     ],
     "correction='maxt' is for the methods": lambda: few(correction="maxt", method="sign"),
     "segment 'b': the value of user 1 is nan": lambda: heterogeneity({"b": [0.1, np.nan]}),
@@ -189,7 +194,7 @@ TYPE_ERRORS = {
     "names are text or numbers": [
         lambda name=name: tl.compare({name: by_position()}) for name in (None, True, (1,))
     ],
-    "baseline is 0: give the name": lambda: two(0),
+    "baseline is {...}: give the name": lambda: two({"a"}),
     "names is": lambda: two().test(5),
     "give a dict of system -> values, not list": lambda: tl.inference.paired_tests([[1.0], [2.0]]),
     "the values of a are no numbers": lambda: few(["x", "y"]),

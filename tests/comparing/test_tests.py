@@ -132,6 +132,10 @@ SAID = [
         lambda: str(inference.tukey(SPARSE)),
         "SKEWED: few rows lie far...FEW DIFFER: fewer than 30 rows differ (a - b value)",
     ),
+    (
+        lambda: str(inference.band(np.eye(40)[:, :3] + 1, np.eye(40)[::-1, :3])),
+        "higher at k = 1 to 3...40 rows",
+    ),
     (lambda: str(inference.tukey(FAR)), "over 30 rows; † ‡ higher...paired by position"),
     (lambda: paired_tests(SPARSE).sentence(), "FEW DIFFER: fewer than 30 rows differ (b - a val"),
     (

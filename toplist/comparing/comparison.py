@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -15,7 +14,7 @@ from toplist.checks import Ints, cached, check_positive_int, choice, no_attribut
 from toplist.comparing import samples, segments
 from toplist.comparing.aligning import united
 from toplist.comparing.contrasts import SameUsers, TestFamily, TestPlan, or_why
-from toplist.comparing.samples import pairs_of
+from toplist.comparing.samples import name_of, pairs_of
 from toplist.comparing.side_by_side import MANY, Question
 from toplist.comparing.tests import Tests
 from toplist.comparing.views import SEED, HasViews, Mover, Movers, extremes
@@ -113,11 +112,6 @@ def compare(
     if any(len(some) > 1 for some in names.values()):
         return Comparison(found, baselines, names, runs)
     return Comparison(found, baselines)
-
-
-def name_of(given: Any) -> Any:
-    """Return the name of a system; a number is a name, as it is written."""
-    return str(given) if isinstance(given, Real) and not isinstance(given, bool) else given
 
 
 def _runs(results: Mapping[Any, Any]) -> tuple[dict[str, TopKResult], dict[str, tuple[str, ...]]]:
@@ -478,7 +472,7 @@ class Comparison(HasViews):
             said.append(self._of_runs() + ", without intervals" * bool(look.intervals))
         elif look.intervals:
             said.append("with 95 % intervals")
-        to = "with those that do not differ from it"
+        to = "with those not shown to differ from it"
         if self.baselines:
             each = "each of " * (len(self.baselines) > 1)
             to = f"and different from {each}{', '.join(self.baselines)}"

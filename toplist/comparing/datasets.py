@@ -14,9 +14,9 @@ import numpy as np
 from toplist.checks import USERS, Bools, Floats, cached, choice, counted, readable
 from toplist.comparing import aligning
 from toplist.comparing.aligning import few_of
-from toplist.comparing.comparison import Comparison, Given, compare, name_of
+from toplist.comparing.comparison import Comparison, Given, compare
 from toplist.comparing.contrasts import Contrast, about, or_why
-from toplist.comparing.samples import pairs_of
+from toplist.comparing.samples import name_of, pairs_of
 from toplist.comparing.side_by_side import Question
 from toplist.comparing.tests import Tests, cautioned
 from toplist.inputs.texts import hashes_of
@@ -341,7 +341,8 @@ class Across(Display):
         >>> found.replicated.k
         3
         """
-        baseline = self.baseline if baseline is None else baseline
+        system = name_of(system)
+        baseline = self.baseline if baseline is None else name_of(baseline)
         for one in (system, baseline):
             if one not in self.systems:
                 raise ValueError(f"{one!r} is none of the systems: {', '.join(self.systems)}")

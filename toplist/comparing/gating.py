@@ -58,7 +58,8 @@ class GateRow:
         what is below (1 - level) / 2 of a mean that is above, or below.
     n_needed : float
         Over so many users like these it would be decided, with 80 % power if the true difference
-        is the one seen. NaN where it is decided, infinite where no number of users would do.
+        is the one seen. NaN where that is decided alone, before the correction for segments;
+        infinite where no number of users would do.
     higher_is_better : bool
         Else a difference above +margin is worse.
     unit : str

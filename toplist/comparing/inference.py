@@ -337,8 +337,9 @@ def band(
             f"in pandas table.set_index({USER!r}).sort_index().to_numpy()"
         )
     plan = TestPlan(level=level, n_resamples=n_resamples, seed=seed, n_threads=n_threads).checked()
-    found = read({"the system": values, "the baseline": baseline}, ndim=2).found
-    d = snap(*found.values())
+    given = read({"the system": values, "the baseline": baseline}, ndim=2)
+    plan = replace(plan, of_users=given.of_users, of_metrics=False)
+    d = snap(*given.found.values())
     differ = dict(enumerate(np.count_nonzero(d, axis=0).tolist(), 1))
     return Band.of(Sums.of(d, n_threads), plan, name=name, systems=names, differ=differ)
 

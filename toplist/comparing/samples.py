@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,11 @@ POOLED = (
 SHARED = {one.name for one in fields(Contrast)} & {*Difference._fields}
 
 
+def name_of(given: Any) -> Any:
+    """Return the name of a system; a number is a name, as it is written."""
+    return str(given) if isinstance(given, Real) and not isinstance(given, bool) else given
+
+
 def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> list[Pair]:
     """Return the (system, baseline) that are compared: all pairs, or each against the baselines.
 
@@ -102,6 +108,7 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
         raise ValueError(f"two systems are needed, and there is {', '.join(systems) or 'none'}")
     if baseline is None:
         return [(b, a) for i, a in enumerate(systems) for b in systems[i + 1 :]]
+    baseline = name_of(baseline)
     if not isinstance(baseline, (str, list, tuple)):
         raise TypeError(f"baseline is {baseline!r}: give the name of a system, or a list of names")
     baselines = [baseline] if isinstance(baseline, str) else list(baseline)

@@ -11,7 +11,7 @@ from toplist.checks import cached, worded
 from toplist.comparing import aligning
 from toplist.comparing.aligning import FEW_NAMES, MINOR, TESTABLE, Aligned, Difference, few_of
 from toplist.comparing.contrasts import NotTestable, SameUsers, TestPlan, or_why
-from toplist.comparing.samples import Moments, contrasted, pairs_of, refuse, together
+from toplist.comparing.samples import Moments, contrasted, name_of, pairs_of, refuse, together
 from toplist.comparing.tests import HasTests, Tests
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import Metric
@@ -404,7 +404,9 @@ class Question:
             if some.count(name) > 1:
                 raise ValueError(f"{name!r} is there twice: it would be corrected for twice")
             if None in [self.find(system, name) for system in results]:
-                raise ValueError(f"{name!r} is a whole curve: give name@k, or band({name!r})")
+                raise ValueError(
+                    f"{name!r} is a whole curve: give name@k; .band({name!r}) has all k"
+                )
             self.check_mean(name)
         return some
 
@@ -453,7 +455,7 @@ class Question:
 
     def pair(self, system: str | None, baseline: str | None, of: str) -> tuple[str, str]:
         """Return the two systems of a band, or of what `of` names."""
-        systems = list(self.compared.results)
+        systems, system = list(self.compared.results), name_of(system)
         baseline = (*self.compared.baselines, *systems)[0] if baseline is None else baseline
         pairs = {pair[0]: pair for pair in pairs_of(systems, baseline)}
         if system is None and len(pairs) == 1:

@@ -69,6 +69,8 @@ class Band(Display, simultaneous.BandValues):
         The users who differ at each k that was asked for.
     unit : str
         What users are called.
+    of_metrics : bool
+        Whether it is known which direction is better; of your own values it is not.
     """
 
     name: str = "value"
@@ -77,12 +79,15 @@ class Band(Display, simultaneous.BandValues):
     higher_is_better: bool | None = True
     differ: Mapping[int, int] = field(default_factory=dict)
     unit: str = USERS
+    of_metrics: bool = True
 
     @classmethod
     def of(cls, sums: Sums, plan: TestPlan, **known: Any) -> Band:
         """Return the band of the sums of differences over k."""
         found = vars(simultaneous.band(sums.estimate, level=plan.level, **plan.drawn))
-        return cls(**found, level=plan.level, unit=plan.unit, **known)
+        how: dict[str, Any] = {"level": plan.level, "unit": plan.rows}
+        how["of_metrics"] = plan.of_metrics
+        return cls(**found, **how, **known)
 
     @property
     def better(self) -> list[tuple[int, int]]:
@@ -137,7 +142,7 @@ class Band(Display, simultaneous.BandValues):
         )
         corner = f"{' - '.join(self.systems)} {self.name}"
         words = {"better": self.better, "worse": self.worse}
-        if self.higher_is_better is None:
+        if self.higher_is_better is None or not self.of_metrics:
             words = {"higher": self._beyond(True), "lower": self._beyond(False)}
         notes = []
         for word, runs in words.items():
@@ -149,7 +154,7 @@ class Band(Display, simultaneous.BandValues):
         users = worded(counted(self.n, "user"), self.unit)
         notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {users})"
         if self.critical != self.critical:
-            notes = [f"no interval: {users} are too few"]
+            notes = [f"no interval of so few: {users}"]
         notes += self._cautions
         return Page([Table.of(corner, "@{k}", columns, rows, look)], notes)
 

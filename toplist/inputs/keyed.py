@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import Floats, about, cached, doubles
+from toplist.checks import HEAVIEST, Floats, about, cached, check_spread, doubles
 from toplist.inputs.factorize import Column, numbered, numbered_by, recoded
 from toplist.inputs.ids import alone, kinds_of, two_kinds
 from toplist.inputs.lists import (
@@ -33,9 +33,6 @@ from toplist.inputs.lists import (
     of_column,
 )
 from toplist.inputs.texts import IdTexts, Texts, joined
-
-# Squares of weights, summed over users, stay finite up to here.
-LARGEST = 1e100
 
 
 def keyed(rows: Mapping[Any, Any], side: str, padding: Any = None) -> Flat:
@@ -425,7 +422,7 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
     ------
     TypeError, ValueError
         As `values_by_user`; for a row without a weight, and one that is no number from 0 to
-        `LARGEST`.
+        `HEAVIEST`; for one that is all of them, but for rounding.
 
     Examples
     --------
@@ -451,17 +448,18 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
     found = doubles(values)
     if found.shape != (n_rows,):
         raise ValueError(f"weights has shape {found.shape}: one per user is needed, {n_rows}")
-    bad = np.flatnonzero(~((found >= 0) & (found <= LARGEST)))
+    bad = np.flatnonzero(~((found >= 0) & (found <= HEAVIEST)))
     if len(bad):
         raise ValueError(
             f"{name_user(users, int(bad[0]))} has weight {found[bad[0]]:g}: a number from 0 "
-            f"to {LARGEST:g} is needed"
+            f"to {HEAVIEST:g} is needed"
         )
     small = found[found > 0]
-    if len(small) and small.max() < 1 / LARGEST:
+    if len(small) and small.max() < 1 / HEAVIEST:
         raise ValueError(
             f"the largest weight is {small.max():g}: give larger ones, they are relative"
         )
+    check_spread(small)
     return found
 
 

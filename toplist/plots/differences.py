@@ -262,5 +262,5 @@ def critical_difference(
     ax.set_ylim(-below - OF_RANK * half, 0.8)
     ax.set_axis_off()
     over = [] if n_datasets is None else [f"{n_datasets} data sets"]
-    axes.caption(ax, "mean ranks, 1 is the best", *over, "bars join what does not differ")
+    axes.caption(ax, "mean ranks, 1 is the best", *over, "bars join what is not shown to differ")
     return axes.fitted(ax)

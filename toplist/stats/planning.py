@@ -245,7 +245,8 @@ def not_worse(
     passes from (1 - margin / best)^n < (1 - level) / 2 on.
 
     An undecided test says over how many users like these it would decide with 80 % power, if the
-    true difference were the one seen: by the t test, and at least so many that 30 of them differ.
+    true difference were the one seen: by the t test, and at least so many that the bound lets it,
+    or where there is none, that 30 of them differ. Of few users it is rather low.
 
     Parameters
     ----------

@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist import kernels
-from toplist.checks import Bools, Floats, Ints, cached, choice, doubles, is_missing
+from toplist.checks import (
+    HEAVIEST,
+    Bools,
+    Floats,
+    Ints,
+    cached,
+    check_spread,
+    choice,
+    doubles,
+    is_missing,
+)
 from toplist.stats.distributions import probability
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -356,10 +366,12 @@ def weights_of(
     w = doubles(weights)
     if w.shape != (n,):
         raise ValueError(f"weights has shape {w.shape}: one per user is needed, ({n},)")
-    good = ((w >= 0) if zeros else (w > 0)) & np.isfinite(w)
+    good = ((w >= 0) if zeros else (w > 0)) & (w <= HEAVIEST)
     if not good.all():
         row = int(np.argmin(good))
         user = row if users is None else repr(users[row])
         least = "0 or more" if zeros else "positive"
-        raise ValueError(f"the weight of user {user} is {w[row]}: it must be {least} and finite")
+        bound = f"{least}, and at most {HEAVIEST:g}"
+        raise ValueError(f"the weight of user {user} is {w[row]}: it must be {bound}")
+    check_spread(w[w > 0])
     return w
