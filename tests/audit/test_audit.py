@@ -93,6 +93,32 @@ def test_forms_of_the_sides():
         audit.check()
 
 
+def test_grades_of_tables_and_files_are_read():
+    """What was judged not relevant is not relevant, in every form; nothing is in common then."""
+    pandas = pytest.importorskip("pandas")
+    lists = {f"u{user}": ["a", "b"] for user in range(6)}
+    grades = {user: {"a": 0, "b": 0, "z": 1} for user in lists}
+    train = [*lists], ["a"] * 6
+    listed = [(user, item, rank) for user in lists for rank, item in enumerate(lists[user], 1)]
+    judged = [(user, *pair) for user in grades for pair in grades[user].items()]
+    tables = (
+        pandas.DataFrame(listed, columns=["user_id", "item_id", "rank"]),
+        pandas.DataFrame(judged, columns=["user_id", "item_id", "relevance"]),
+    )
+    for table, path in zip(tables, ("lists.csv", "grades.csv"), strict=True):
+        table.to_csv(path, index=False)
+    expected = audit.check(lists, grades, train)
+    assert expected.counts["nothing_common"] == 6 and expected.counts["leaked"] == 0
+    for side in (lists, tables[0], "lists.csv"):
+        for truth in (tables[1], "grades.csv"):
+            assert str(audit.check(side, truth, train)) == str(expected)
+    named = tables[1].rename(columns={"relevance": "grade"})
+    columns = {"relevance": "grade"}
+    assert str(audit.check(tables[0], named, train, columns=columns)) == str(expected)
+    twice = pandas.concat([tables[1], tables[1].iloc[[2, 2]]])
+    assert audit.check(lists, twice).counts["relevant_twice"] == 2
+
+
 @pytest.fixture(autouse=True)
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -25,6 +25,7 @@ from toplist.inputs.keyed import KeptTruths, keys_of
 from toplist.inputs.lists import Lists, flatten, in_containers
 from toplist.inputs.options import SIDES, Options, Ranks
 from toplist.inputs.tables import lists_of
+from toplist.inputs.texts import IdTexts
 from toplist.loo.logs import read_log
 from toplist.matching import CAUSES, match
 from toplist.matching.hits import Hits
@@ -161,15 +162,15 @@ def check(
     Parameters
     ----------
     ranks, ground_truths : optional
-        Lists and truths by user or by position, in any form that `toplist.match` takes; tables and
-        other logs in the order of their rows.
+        Lists and truths by user or by position, in any form that `toplist.match` takes, or the path
+        of a file; lists in tables and other logs in the order of their rows.
     train : optional
         What each user is known to have chosen: a log in any form of `toplist.loo.leave_one_out`,
         or user -> items.
     k : int, optional
         Also look for lists shorter than k.
     columns : mapping, optional
-        Of tables: their own names of user_id and item_id.
+        Of tables: their own names of user_id and item_id, and of relevance in ground truths.
 
     Returns
     -------
@@ -192,6 +193,7 @@ def check(
     """
     of_ranks = ranks if isinstance(ranks, Ranks) else Ranks(ranks)
     lists, of_lists = of_ranks.ranks, of_ranks.columns or columns
+    ground_truths = _with_grades(ground_truths, columns)
     sides = {"ranks": (lists, of_lists), "ground_truths": (ground_truths, columns)}
     sides["train"] = train, columns
     given = {name: side for name, side in sides.items() if side[0] is not None}
@@ -199,20 +201,17 @@ def check(
         raise TypeError("check: give ranks, ground_truths, a training log, or several of them")
     read = {name: by_user(side, name, own, of_ranks.users) for name, (side, own) in given.items()}
     found = [*_flaws_of_ids(read), *_flaws_of_rows(read, k), *_flaws_beside_train(read)]
-    # not where an error was found before, nor for logs, whose rows need not be in order
-    logs = is_log(lists, of_lists) or is_log(ground_truths, columns)
     errors = any(one.level == "error" for one in found)
-    if read.keys() >= {*SIDES} and not (logs or errors):
+    if read.keys() >= {*SIDES} and not errors:
         try:
-            hits = match(ranks, ground_truths, duplicates="first", columns=columns)
+            # not logs, whose rows need not be in order
+            if not (is_log(lists, of_lists) or is_log(ground_truths, columns)):
+                match(ranks, ground_truths, duplicates="first", columns=columns)
         except (TypeError, ValueError) as error:
             level, text = CHECKS["refused"]
             found.append(Finding("refused", level, 1, f"{text}: {' '.join(str(error).split())}"))
         else:
-            items, relevant = (_items_of(read[side]) for side in SIDES)
-            if len(hits) > 1 and hits.n_listed.any() and {*items}.isdisjoint(relevant):
-                pair = " / ".join(repr(one[0]) for one in (items, relevant) if one)
-                found += _found("nothing_common", range(len(hits)), len(hits), pair)
+            found += _nothing_common(*map(read.__getitem__, SIDES))
     found.sort(key=lambda one: LEVELS.index(one.level))
     sizes = {name: (len(side), len(set(_items_of(side)))) for name, side in read.items()}
     return Audit(sizes, tuple(found))
@@ -310,6 +309,15 @@ def _flaws_of_rows(sides: Mapping[str, RowsByUser], k: int | None) -> Iterator[F
     yield from _found("short", short, len(ranks), k=k)
 
 
+def _nothing_common(ranks: RowsByUser, truths: RowsByUser) -> Iterator[Finding]:
+    """Find that several users, of whom some have a list, have no item that is both."""
+    items, relevant = _items_of(ranks), _items_of(truths)
+    listed = any(ranks.get(user) for user in truths)
+    if len(truths) > 1 and listed and {*items}.isdisjoint(relevant):
+        pair = " / ".join(repr(one[0]) for one in (items, relevant) if one)
+        yield from _found("nothing_common", range(len(truths)), len(truths), pair)
+
+
 def _flaws_beside_train(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
     """Find items that the user's training log holds, and those that no training log holds."""
     if "train" not in sides:
@@ -333,6 +341,19 @@ def _flaws_beside_train(sides: Mapping[str, RowsByUser]) -> Iterator[Finding]:
         yield from _found(cold, [*dict.fromkeys(new)], len({*items}), share=share)
 
 
+def _with_grades(truths: Any, columns: Mapping[str, str] | None) -> Any:
+    """Return ground truths of a file or a table as an evaluation reads them; others as they are."""
+    texts = IdTexts()
+    if isinstance(truths, (str, os.PathLike)):
+        from toplist.files.batches import source_of  # twice the import of toplist
+
+        options = Options(columns=columns)
+        return KeptTruths(source_of(truths, SIDES[1], options).whole(texts), texts)
+    if cols.is_frame(truths):
+        return KeptTruths(lists_of(truths, SIDES[1], columns, known=texts), texts)
+    return truths
+
+
 def by_user(
     value: Any, name: str, columns: Mapping[str, str] | None = None, users: Any = None
 ) -> RowsByUser:
@@ -346,7 +367,8 @@ def by_user(
         The keys of the rows of lists by position, which are the positions without it.
     """
     if is_log(value, columns):
-        return read_log(value, columns).by_user()
+        own = {name: one for name, one in (columns or {}).items() if name != "relevance"}
+        return read_log(value, own).by_user()
     value = side_to_builtin(value, name)
     keyed, is_array = isinstance(value, Mapping), isinstance(value, (Lists, np.ndarray))
     if isinstance(value, KeptTruths):
