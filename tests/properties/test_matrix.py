@@ -74,6 +74,12 @@ def test_metrics_of_the_lists_far_below_them(door, more):
     same(draw(2), options, call(draw(2), options, door), "deep")
 
 
+def test_a_block_of_users_may_know_no_item_of_a_catalogue():
+    """Of all lists together some are known: that none is known is an error of all lists."""
+    options = {"k": [1, 3], "unknown": "skip", "metrics": ["item_coverage", "gini"]}
+    assert not matrix.verdict(options, "csv", 8)
+
+
 def test_a_list_that_counts_without_a_truth_may_be_the_longest():
     """Where k is None, the places of IPS go down to its end: 7, and 6 of the others."""
     options = {"k": None, "propensities": True, "weighting": "ips", "metrics": ["precision", "cg"]}

@@ -287,7 +287,7 @@ class Listed:
                 codes, counted = np.full(len(some), -1), codes
                 codes[some] = counted
             return replace(self, codes=codes, n_items=len(known))
-        found = index.coded(replace(self, whole=True))
+        found = index.coded(self)
         if found.n_items <= FREE + 2 * len(found.codes):
             return found
         codes = np.where(found.codes < 0, -1, self.codes)
