@@ -240,8 +240,8 @@ class TopKResult(Means, Display):
 
         An item is judged that has a grade, 0 included. Where no truth has a grade 0, as with sets,
         every item that is not in the truth counts as unjudged. So do later copies of an item
-        (``duplicates="first"``), which no judgement makes relevant: `high` may then be too high.
-        The users are those of the mean.
+        (``duplicates="first"``), which no judgement makes relevant: the mean is then within the
+        bounds, but `low` may be too low and `high` too high. The users are those of the mean.
 
         Parameters
         ----------
