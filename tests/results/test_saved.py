@@ -3,6 +3,7 @@
 That files keep the numbers of all options is said by properties/test_matrix.py.
 """
 
+import copy
 import dataclasses
 import io
 import json
@@ -184,9 +185,19 @@ def test_a_loaded_result_merges_and_has_bounds():
     assert both[0] == both[1]
 
 
-def test_other_k_are_not_known_of_users_that_were_loaded():
-    whole = evaluated(**OF_LISTS, clusters=CLUSTERS)
-    again = through_a_file(whole)
+WEIGHTS = {user: row + 1.0 for row, user in enumerate(GRADES | RANKS)}
+BY_ROWS = [{"clusters": CLUSTERS}, {"weights": WEIGHTS}]
+KEPT = [through_a_file, lambda result: pickle.loads(pickle.dumps(result)), copy.deepcopy]
+
+
+@pytest.mark.parametrize("options", BY_ROWS)
+@pytest.mark.parametrize("kept", KEPT)
+def test_other_k_are_not_known_of_users_that_were_loaded(options, kept):
+    whole = evaluated(**OF_LISTS, **options)
+    again = kept(whole)
+    same(whole, again)
+    same(whole, copy.copy(whole))
+    assert repr(copy.copy(whole).interval("novelty")) == repr(whole.interval("novelty"))
     found = again.by(dict(zip(GRADES, [1, 1, 2, 2, 2], strict=True)))
     part = found[1]
     assert again["novelty"].tobytes() == whole["novelty"].tobytes()
@@ -195,17 +206,12 @@ def test_other_k_are_not_known_of_users_that_were_loaded():
         *(again.per_user, again.interval, part.__getitem__, part.std, part.n_of),
         *(through_a_file(part).__getitem__, (part + found[2]).__getitem__),
     ):
-        with pytest.raises(ValueError, match="^novelty@2: a loaded result has the values .*: eval"):
+        with pytest.raises(ValueError, match="^novelty@2: a result that was saved .*: eval"):
             ask("novelty@2")
 
 
 # (result, what is asked, words of the error)
 NOT_HELD = [
-    (
-        lambda: pickle.loads(pickle.dumps(evaluated(**OF_LISTS))),
-        lambda one: one.per_user("novelty@3"),
-        "a result without users, or parts without lists, hold none",
-    ),
     (evaluated, lambda one: one + evaluated(), "is in both parts"),
     (merged, lambda one: one + merged(), "same ground truths"),
     (evaluated, lambda one: one.by_item({1: "a"}), "which item"),

@@ -194,10 +194,10 @@ class ListResult:
     """Metrics of the lists at every k; two parts over different users can be added.
 
     `exposure` gives those of the whole population, `spreads` the means over users. `values`
-    returns the curves of each user, and in which order the users are (None: by position), a loaded
-    one at the k's of `cuts` alone (None: at all); a sum of parts has none. `given` are digests of
-    what each keyword gave, "" where parts were given other data. Weights of users are held as their
-    values are, by the name `WEIGHTS`.
+    returns the curves of each user, and in which order the users are (None: by position), of a file
+    or pickle at the k's of `cuts` alone (None: at all); a sum of parts has none. `given` are
+    digests of what each keyword gave, "" where parts were given other data. Weights of users are
+    held as their values are, by the name `WEIGHTS`.
     """
 
     names: tuple[str, ...]
@@ -256,11 +256,7 @@ class ListResult:
         """
         if not _named(name).of_users:
             raise ValueError(f"{name} is of all lists together: it has no values per user")
-        if self.values is None:
-            raise ValueError(
-                f"a result without users, or parts without lists, hold none, so {name} has no "
-                "values per user"
-            )
+        assert self.values is not None  # which a result has as long as it has hits
         return rows_of(*self.values[name](), users)
 
     def check_known(self, name: str, k: int | None, of_users: bool = False) -> None:
@@ -274,8 +270,8 @@ class ListResult:
         if not asked.all():
             ks = ", ".join(f"{name}@{one}" for one in np.flatnonzero(known) + 1)
             raise ValueError(
-                f"{name if k is None else f'{name}@{k}'}: a loaded result has the values of users "
-                f"that were asked for, {ks}: evaluate again for others"
+                f"{name if k is None else f'{name}@{k}'}: a result that was saved or pickled has "
+                f"the values of users that were asked for, {ks}: evaluate again for others"
             )
 
     def of_rows(self, users: Sequence[Any]) -> "ListResult | None":
@@ -325,10 +321,6 @@ class ListResult:
         """Return the metrics without the lists."""
         counts = None if self.exposure is None else self.exposure.without_lists()
         return replace(self, exposure=counts, values=None, cuts=None)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Pickle without the lists."""
-        return {**self.__dict__, "values": None, "cuts": None}
 
 
 def evaluate_lists(

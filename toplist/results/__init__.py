@@ -97,12 +97,13 @@ Merging
 -------
 
 Results over different users merge, ``a + b``, or ``tl.merge(parts)`` for many, and travel between
-processes by pickle, or as files; ``without_users()`` they are some kilobytes, however many users
-they hold. A user with a key is in one part only, or refused; of users by position, parts with the
-same ground truths (five seeds of one model) are refused, unless ``disjoint=True`` says that they
-are other users. Without grades, weights and pooling the means of metrics of hits are the same bits
-as those of the whole; others (novelty and popularity among them) may differ in the last digit.
-Merging trusts that both parts were given the same `counts` and `features`.
+processes by pickle, or as files, where metrics of the lists have the values of users at the k's
+asked for; ``without_users()`` they are some kilobytes, however many users they hold. A user with a
+key is in one part only, or refused; of users by position, parts with the same ground truths (five
+seeds of one model) are refused, unless ``disjoint=True`` says that they are other users. Without
+grades, weights and pooling the means of metrics of hits are the same bits as those of the whole;
+others (novelty and popularity among them) may differ in the last digit. Merging trusts that both
+parts were given the same `counts` and `features`.
 
 >>> parts = [tl.top_k_eval({u: lists[u]}, {u: truth[u]}, 3, metrics=["ndcg"]) for u in lists]
 >>> tl.merge(parts)["ndcg@3"] == result["ndcg@3"]

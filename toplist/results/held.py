@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -104,6 +104,19 @@ class Held:
     def ks(self) -> tuple[int, ...]:
         """The k's asked for, rising."""
         return self.terms.ks
+
+    @property
+    def kept_lists(self) -> ListResult | None:
+        """The metrics of the lists without these, with values of users at the k's asked for."""
+        return None if self.lists is None else self.lists.kept(self.users, self.ks)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickle without the lists, as a file has the result."""
+        return {**vars(self), "lists": self.kept_lists}
+
+    def __copy__(self) -> Self:
+        """Return the same with the lists, which are not copied."""
+        return replace(self)
 
     def names(self) -> list[str]:
         """Return the ``name@k`` of every mean, in the order asked for."""

@@ -124,7 +124,7 @@ class Means(Held):
         """
         if not 0 < level < 1:
             raise ValueError(f"level must be between 0 and 1, not {level!r}")
-        self._find(name, of_users=self.clusters is not None)
+        self._find(name, of_users=self.terms.find(name)[0].name in self.by_rows)
         low, high = self._at(name, partial(self._ends, level))
         return low, high
 

@@ -404,8 +404,7 @@ class TopKResult(Means, Display):
         Segments
             A mapping label -> TopKResult, a table when printed. Every user of this result is
             in one segment. Metrics of the lists that are means over users split too, over the
-            users of the ground truth. Those of all lists together, such as coverage, are left out,
-            and all of them where the values of users are not held (parts that were pickled).
+            users of the ground truth. Those of all lists together, such as coverage, are left out.
 
         Raises
         ------

@@ -139,10 +139,9 @@ def dump(result: Means) -> bytes:
     ValueError
         For what no file holds, such as functions of one's own.
     """
-    lists = None if result.lists is None else result.lists.kept(result.users, result.terms.ks)
     version = import_module("toplist").__version__  # of the package, which imports all others
     held: Arrays = {}
-    tree = _plain(replace(result, lists=lists), "", held)
+    tree = _plain(replace(result, lists=result.kept_lists), "", held)
     words = json.dumps({"format": FORMAT, "toplist": version, "tree": tree}, separators=(",", ":"))
     arrays = {TREE: np.frombuffer(words.encode(), np.uint8), **held}
     out = io.BytesIO()

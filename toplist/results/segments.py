@@ -22,7 +22,7 @@ from toplist.inputs.keyed import values_by_user
 from toplist.inputs.lists import offsets_of
 from toplist.matching import slices
 from toplist.matching.hits import Hits
-from toplist.metrics.beyond_accuracy import LIST_METRICS, ListMetric
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.declared import Cascade, Geometric, Interpolated, Novelty, Preference, complete
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Metric
 from toplist.metrics.names import AnyName, Names
@@ -127,13 +127,8 @@ class Segments(ByLabel[R]):
 
     def _notes(self) -> list[str]:
         """Return what does not split so, and how many labels are not used."""
-        bases = {n: LIST_METRICS[n.partition("(")[0]] for n in self.left_out if not self.of_items}
-        whys = {
-            "not split by item": [name for name in self.left_out if self.of_items],
-            "of all lists together": [name for name, one in bases.items() if not one.of_users],
-            "no values of users": [name for name, one in bases.items() if one.of_users],
-        }
-        lines = [f"{why}, left out: {', '.join(some)}" for why, some in whys.items() if some]
+        why = "not split by item" if self.of_items else "of all lists together"
+        lines = [f"{why}, left out: {', '.join(self.left_out)}"] if self.left_out else []
         if self.n_unused:
             unused, whose = in_words(self.n_unused, "label"), UNKNOWN[self.of_items]
             lines.append(worded(f"{unused} of {whose} (unused)", self.whole.terms.unit))
@@ -175,10 +170,7 @@ def by(result: R, labels: Any, order: Sequence[Any] | None = None) -> Segments[R
         e for e in result.terms.entries if isinstance(e.metric, Metric) or e.metric.name in known
     )
     if not entries:
-        raise ValueError(
-            "this result has only metrics of all lists together, or, merged or without users, no "
-            "values of users: they do not split"
-        )
+        raise ValueError("this result has only metrics of all lists together: they do not split")
     whole = replace(result, terms=replace(result.terms, entries=entries), lists=lists)
     left_out = tuple(name for name in result.terms.list_metrics if name not in known)
     members, n_unused = rows_by_label(result, labels, order)
