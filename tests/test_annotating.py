@@ -173,6 +173,7 @@ def test_the_way_to_people_and_back(tmp_path, cli):
         (JUDGED, "q1,a,0", "judge.csv:2: user 'q1': item 'a' has relevance 1 and 0"),
         ({"q1": {7}}, "q1,d,1", "judge.csv:2: item 'd' is no number, as those of the ground"),
         ([{7}], "0,8,1", "ground_truths by position have no users"),
+        ({b"q1": {b"a"}}, "b'q1',d,1", "items of ground_truths are bytes, and those of a "),
         (tl.Groups({"q1": [{"a"}]}), "q1,d,1", "are groups of items, which have no grades"),
     ],
 )

@@ -108,6 +108,7 @@ TEXT = [
         ([1, 1], "ranks 1, 1 where 1 to 2 belong, each once"),
         ([3, 1], "ranks 1, 3 where 1 to 2 belong, each once: where rows were left out"),
         ([-1, 1], "ranks -1, 1 where 1 to 2 belong, each once"),
+        ([2**63, 2**63], "ranks 9223372036854775808, 9223372036854775808 where 1 to 2 belong"),
         ([1, 1.5], ":4: rank '1.5' is not a whole number"),
         ([1, float("inf")], ":4: rank 'inf' is not a number")]),
     ("ranks", "a.csv", R + "ann,a,1\n\nbob,b,2\n", ":4: ranks: user 'bob' has ranks 2 where 1 to 1"),
@@ -190,7 +191,9 @@ PARQUET = [
                "score": [[1.0], [2.0], [1.0, np.inf], [1.0]]}, ": row  ... a score that is inf, o"),
     *(("ranks", {"rank": [1, *ranks, 1]}, f": row 1: ranks: user 'bob' has {words}") for ranks, words in [
         ([0, 1], "ranks 0, 1 where 1 to 2 belong, each once; ranks start at 1"),
-        ([3, 1], "ranks 1, 3 where 1 to 2 belong"), ([1.0, 1.5], "rank 1.5"), ([2, 2], "ranks 2, 2")]),
+        ([3, 1], "ranks 1, 3 where 1 to 2 belong"), ([1.0, 1.5], "rank 1.5"), ([2, 2], "ranks 2, 2"),
+        ([2**63 - 1, 1], "ranks 1, 9223372036854775807 where 1 to 2 belong"),
+        ([1.0, 2.0**64], "ranks 1, 18446744073709551616 where 1 to 2 belong")]),
     ("ranks", {"user_id": None, "who": USERS}, ": no column 'user_id', columns="),
     ("ranks", {"rank": [*"1234"]}, "must hold num"),
     ("truth", {"item_id": ["x", None, "a", "b"]}, "column 'item_id' is null in row 1"),

@@ -283,6 +283,8 @@ USERS = [
     (THREE, lambda: pandas().Series([1, 4, 9], index=KEYS), {},
      "ground_truths is a Series with keys of its own, like 'ann', but ranks is by position: give "
      "ground_truths.to_numpy()  ...  toplist.Ranks(ranks, users=ground_truths.index) to name them"),
+    (lambda: pandas().Series(THREE, index=KEYS), TRUTHS, {},
+     "toplist.Ranks(ranks.to_numpy(), users=ranks.index) to name them"),
     *((dict(zip([1, 2, 3], THREE, strict=True)), lambda one=one: pandas().Series(one), {},
        "ground_truths is a Series that counts its rows, but")
       for one in ([1, 4, 9], [[1], [4], [9], [7]])),

@@ -287,6 +287,8 @@ def judged(
 
     Raises
     ------
+    TypeError
+        For ground truths by position or of groups, and items that are neither text nor integers.
     ValueError
         With file and line, for a relevance that is no number, a user without a ground truth, and
         an item that has another grade already.
@@ -319,6 +321,9 @@ def judged(
         known[user] = dict(zip(items, grades, strict=False))
     users = {str(user): user for user in known}
     kinds = {type(item) for items in known.values() for item in items}
+    if odd := kinds - {int, str}:
+        words = f"items of ground_truths are {odd.pop().__name__}, and those of a file text"
+        raise TypeError(f"{words}: give ids that are text or integers")
     for user, item, grade, wrong in grades_of(path):
         if user not in users:
             raise wrong(f"user {user!r} has no ground truth")

@@ -235,10 +235,11 @@ def beside(ranks: Any, truths: Any) -> tuple[Any, Any]:
             sides[name] = array if plain else side.to_list()
         elif not keyed[other] and not is_series(sides[other]):
             key = side.index[0] if len(side) else "its index"
+            lists = "ranks.to_numpy()" if name == "ranks" else "ranks"
             raise TypeError(
                 f"{name} is a Series with keys of its own, like {key!r}, but {other} is by "
                 f"position: give {name}.to_numpy() if its rows are in the order of {other}, and "
-                f"toplist.Ranks(ranks, users={name}.index) to name them"
+                f"toplist.Ranks({lists}, users={name}.index) to name them"
             )
     return sides["ranks"], sides["ground_truths"]
 

@@ -402,10 +402,10 @@ def grouped(users: Column, adjacent: bool = False, ends: Ints | None = None) -> 
 
 def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Column:
     """Return the items of every user by rank; ValueError for ranks that are not 1..n."""
-    with np.errstate(invalid="ignore"):  # what no int64 holds differs from it below
+    with np.errstate(invalid="ignore"):  # what no int64 holds is beyond every list
         given, ranks = ranks, ranks.astype(np.int64, copy=False)
-    if given.dtype.kind == "f" and not np.array_equal(ranks, given):
-        at = int(np.flatnonzero(ranks != given)[0])
+        odd = given % 1 != 0 if given.dtype.kind == "f" else np.zeros(0, bool)
+    for at in np.flatnonzero(odd)[:1].tolist():
         raise groups.error(side, groups.every_row[at], f"rank {given[at]}, which is not whole")
     offsets = groups.offsets
     if groups.rows is None and kernels.grouping.ranks_in_order(ranks, offsets):
@@ -422,8 +422,8 @@ def by_rank(side: str, ranks: NDArray[Any], groups: Groups, items: Column) -> Co
     if wrong or not taken.all():  # two threads may have filled one place; then another one is free
         taken[:] = 0
         at = place(0, len(ranks))  # the first that is wrong
-        found = np.sort(ranks[rows == rows[at]])
-        shown = ", ".join(map(str, found[:8])) + (", ..." if len(found) > 8 else "")
+        found = np.sort(given[rows == rows[at]])
+        shown = ", ".join(str(int(rank)) for rank in found[:8]) + ", ..." * (len(found) > 8)
         way_out = "; ranks start at 1" if found[0] == 0 else ""
         if found[0] > 0 and len(np.unique(found)) == len(found):  # gaps
             way_out = (

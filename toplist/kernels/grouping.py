@@ -110,9 +110,11 @@ def place_by_rank(rows: int64, ranks: int64, items: int64, offsets: int64, taken
         The first entry whose rank is not 1..n of its row, or is taken; else -1.
     """
     for i in range(len(rows)):
-        row = rows[i]
-        place = offsets[row] + ranks[i] - 1
-        if ranks[i] < 1 or place >= offsets[row + 1] or taken[place]:
+        row, rank = rows[i], ranks[i]
+        if rank < 1 or rank > offsets[row + 1] - offsets[row]:  # a sum with it may overflow
+            return i
+        place = offsets[row] + rank - 1
+        if taken[place]:
             return i
         taken[place] = 1
         out[place] = items[i]
