@@ -20,6 +20,27 @@ TRUTH = {"jam", "oat", "fig", "pea"}
 BOTH = {"old": {"ann": OLD, "bob": ["x"]}, "new": {"bob": ["y"], "ann": NEW}}
 TRUTHS = {"bob": {"x"}, "ann": TRUTH}
 
+FRAME = pd.DataFrame(
+    [(u, i, -r) for u, row in BOTH["old"].items() for r, i in enumerate(row)],
+    columns=["user_id", "item_id", "score"],
+)
+FORMS = {
+    "dict": BOTH["old"],
+    "scores": {u: {i: -r for r, i in enumerate(row)} for u, row in BOTH["old"].items()},
+    "pandas": FRAME.sample(frac=1, random_state=1),
+    "polars": pl.from_pandas(FRAME),
+    "pyarrow": pa.Table.from_pandas(FRAME),
+    "series": pd.Series(BOTH["old"]),
+}
+TRUTH_ROWS = [(u, i) for u, row in TRUTHS.items() for i in sorted(row)]
+TRUTH_FORMS = {
+    "kept": tl.GroundTruths(TRUTHS),
+    "table": pd.DataFrame(TRUTH_ROWS, columns=["user_id", "item_id"]),
+    "kept table": tl.GroundTruths(pd.DataFrame(TRUTH_ROWS, columns=["user_id", "item_id"])),
+    "grades": {u: {**dict.fromkeys(sorted(row), 1), "tea": 0} for u, row in TRUTHS.items()},
+    "groups": tl.Groups({"bob": [["x"]], "ann": [["jam", "oat"], ["fig", "pea"]]}),
+}
+
 
 def moves(shown):
     return {name: [one.moved for one in row] for name, row in shown.lists.items()}
@@ -84,6 +105,44 @@ def test_grades_of_hits_and_of_what_is_missed():
     assert "grade" not in tl.show("bob", BOTH, grades).to_text()
 
 
+# Truths of which a number of "ann" hangs on those of "bob", and what is asked of them.
+OTHERS = {
+    "largest grade": ({"bob": {"x": 3}, "ann": dict.fromkeys(sorted(TRUTH), 1)}, ["err", "nerr"]),
+    "judged": ({"bob": {"x": 1, "q": 0}, "ann": {"jam": 2, "oat": 1}}, ["bpref", "judged"]),
+    "threshold": ({"bob": {"x": 2}, "ann": {"jam": 1}}, ["precision(rel=2)"]),
+    "groups": (TRUTH_FORMS["groups"], ["group_recall", "alpha_ndcg", "recall"]),
+    "of the lists": (TRUTHS, ["novelty", "unexpectedness", "serendipity"]),
+    "plain": (TRUTHS, ["ndcg", "err"]),
+}
+GIVEN = tl.Items(counts=dict.fromkeys([*OLD, *NEW, "x", "y"], 2), expected={"bob": ["x"]})
+STRICT = tl.CONVENTIONS["standard"].replace(missing="raise")
+
+
+@pytest.mark.parametrize(("truth", "metrics"), OTHERS.values(), ids=OTHERS)
+@pytest.mark.parametrize("convention", ["standard", STRICT], ids=["standard", "strict"])
+def test_numbers_are_those_of_the_evaluation(truth, metrics, convention):
+    how = {"metrics": metrics, "convention": convention, "items": GIVEN}
+    for kept in (truth, tl.GroundTruths(truth)):
+        shown = {user: tl.show(user, BOTH, kept, k=3, **how).values for user in TRUTHS}
+        for system, lists in BOTH.items():
+            result = tl.top_k_eval(lists, kept, 3, **how)
+            for name in result.names():
+                found = {user: values[system][name] for user, values in shown.items()}
+                np.testing.assert_equal(found, result.per_user(name, keyed=True))
+
+
+def test_what_others_lack_is_no_error():
+    truth = {"ann": TRUTH, "bob": set(), "eve": {"x"}}
+    for convention in ("standard", "llamaindex"):
+        found = tl.show("ann", BOTH, truth, k=2, metrics="mrr", convention=convention)
+        assert found.values == {"old": {"mrr@2": 0.5}, "new": {"mrr@2": 0.5}}
+
+
+def test_numbers_of_all_lists_together_are_of_no_user():
+    with pytest.raises(ValueError, match="system 'old': personalisation .* no values per user"):
+        tl.show("ann", BOTH, TRUTHS, metrics="personalization")
+
+
 def test_several_systems_are_compared_with_the_first():
     lists = {"a": [["x", "y", "z"]], "b": [["z", "q"]], "c": [["q", "z", "w"]]}
     assert moves(tl.show(0, lists, [{"x", "w"}])) == {
@@ -128,28 +187,6 @@ def test_each_relevant_item_is_above_or_below_and_every_hit_is_marked(data, popu
     text = found.to_text()
     assert text.count("✓ hit") == sum(one.hit for row in found.lists.values() for one in row)
     assert found.to_html().count("✓ hit") == text.count("✓ hit")
-
-
-FRAME = pd.DataFrame(
-    [(u, i, -r) for u, row in BOTH["old"].items() for r, i in enumerate(row)],
-    columns=["user_id", "item_id", "score"],
-)
-FORMS = {
-    "dict": BOTH["old"],
-    "scores": {u: {i: -r for r, i in enumerate(row)} for u, row in BOTH["old"].items()},
-    "pandas": FRAME.sample(frac=1, random_state=1),
-    "polars": pl.from_pandas(FRAME),
-    "pyarrow": pa.Table.from_pandas(FRAME),
-    "series": pd.Series(BOTH["old"]),
-}
-TRUTH_ROWS = [(u, i) for u, row in TRUTHS.items() for i in sorted(row)]
-TRUTH_FORMS = {
-    "kept": tl.GroundTruths(TRUTHS),
-    "table": pd.DataFrame(TRUTH_ROWS, columns=["user_id", "item_id"]),
-    "kept table": tl.GroundTruths(pd.DataFrame(TRUTH_ROWS, columns=["user_id", "item_id"])),
-    "grades": {u: {**dict.fromkeys(sorted(row), 1), "tea": 0} for u, row in TRUTHS.items()},
-    "groups": tl.Groups({"bob": [["x"]], "ann": [["jam", "oat"], ["fig", "pea"]]}),
-}
 
 
 def test_forms_of_lists_and_truths():
@@ -234,6 +271,33 @@ def test_files(texts, name, truth):
     for side in (texts / truth, tl.GroundTruths(texts / truth)):
         found = tl.show("ann", {**BOTH, "old": str(texts / name)}, side, k=3)
         assert found.to_text() == expected
+
+
+GRADED = {"user_id": ["bob", "ann", "bob"], "item_id": ["x", "jam", "q"], "relevance": [3, 2, 0]}
+GROUPED = {"user_id": ["bob", "ann", "ann"], "item_id": ["x", "jam", "jam"], "nugget": [1, 2, 3]}
+OF_GROUPS = {"ground_truths": {"group": "nugget"}}
+
+
+@pytest.mark.parametrize("convention", ["standard", STRICT], ids=["standard", "strict"])
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("truth", "metrics", "columns"),
+    [(GRADED, ["err", "bpref", "precision(rel=2)"], None), (GROUPED, ["alpha_ndcg"], OF_GROUPS)],
+    ids=["grades", "groups"],
+)
+def test_numbers_of_files(texts, cli, truth, metrics, columns, extension, convention):
+    path, lists = str(texts / f"whole.{extension}"), str(texts / "old.parquet")
+    table, how = pd.DataFrame(truth), {"metrics": metrics, "convention": convention}
+    table.to_csv(path, index=False) if extension == "csv" else table.to_parquet(path)
+    result = tl.top_k_eval(lists, path, 3, keep="users", columns=columns, **how)
+    expected = [result.per_user(name, keyed=True)["ann"] for name in result.names()]
+    for side in (path, tl.GroundTruths(path, columns=columns), table):
+        found = tl.show("ann", {"old": lists}, side, k=3, columns=columns, **how)
+        assert [*found.values["old"].values()] == expected
+    line = ["show", "ann", lists, path, "-k", 3, "-m", *metrics]
+    status, out, _ = cli(*line, *(["--columns", "ground_truths:group=nugget"] if columns else []))
+    assert status == 0
+    assert out.splitlines()[2].split() == ["old", *(f"{value:.4f}" for value in expected)]
 
 
 def test_items_of_equal_scores(texts):

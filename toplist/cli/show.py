@@ -28,7 +28,7 @@ from toplist.metrics.names import parse
 from toplist.metrics.properties import GAIN_WORDS, SCORED, SYMBOLS, WEIGHT_WORDS, formula, is_scored
 from toplist.reporting.sections import USERS
 from toplist.reporting.showing import METRICS as USUAL
-from toplist.reporting.showing import WIDTH, of_file, show
+from toplist.reporting.showing import WIDTH, show, truths_of_file
 from toplist.results.describe import text_of
 from toplist.results.markup import markdown
 from toplist.results.tables import LOOK, Column, Grid, Page, Table
@@ -55,14 +55,13 @@ def run_show(options: argparse.Namespace) -> str:
       toplist show u0547 knn.csv ease.csv truth.csv --titles items.csv:title -k 20
       toplist show 301 bm25.run dense.run qrels.trec -m ndcg@10 rbp
     """
-    known: Any = reading.truth_of(options)
-    truth = of_file(known.stream, options.user)
+    truth: Any = reading.truth_of(options)
     lists, facts = reading.lists_of(options), ("history", "catalogue")
     beside = reading.beside(options, next(iter(lists.values())), facts, user_as_text=True)
     found = show(
         options.user,
         lists,
-        truth,
+        truths_of_file(truth, options.user),
         reading.labels(options, "titles").get,
         options.k,
         metrics=options.metrics,
@@ -454,7 +453,7 @@ COMMANDS = {
                 *cli.table(ASKED, k=cli.KINDS["k"] | {"default": 10}, metrics=reading.OF_METRICS),
                 *(one for one in reading.USERS_AND_ITEMS if one.name in SHARED),
             ],
-            "how files are read": cli.of_files(files.COLUMNS, "ranks, ground_truths or FILE"),
+            "how files are read": reading.READING,
             "output": cli.output(),
         },
         run_show,

@@ -21,7 +21,7 @@ from toplist.checks import (
     prefixed,
     printable,
 )
-from toplist.files.batches import Source, source_of, stream_of
+from toplist.files.batches import Source, source_of
 from toplist.inputs.facts import Fact, by_item, ids_of
 from toplist.inputs.forms import read_sides
 from toplist.inputs.ids import two_kinds
@@ -379,8 +379,9 @@ def show(
         An item without a title is shown by its id alone.
     k : int
     metrics, convention, items, relevant_from, duplicates, padding, columns
-        As in `toplist.top_k_eval`; `metrics` are those of this user that stand above the lists. Of
-        the history of `items` the first items are shown; what is missed may be in no catalogue.
+        As in `toplist.top_k_eval`; `metrics` stand above the lists, with the values that an
+        evaluation of all users has for this one. Of the history of `items` the first items are
+        shown; what is missed may be in no catalogue.
     user_titles : dict user -> title, pandas Series, or table of user_id and a column, optional
         Such as the texts of queries.
 
@@ -392,7 +393,8 @@ def show(
     Raises
     ------
     TypeError, ValueError
-        As `toplist.top_k_eval`, with the name of the system; for an unknown user, with near ones.
+        As `toplist.top_k_eval`, with the name of the system; for an unknown user, with near ones;
+        for a metric of all lists together, which no user has.
     OSError
         For a path that cannot be opened.
 
@@ -419,31 +421,36 @@ def show(
         raise TypeError("systems: give a dict of name -> ranked lists, such as {'bm25': lists}")
     kept: Any = ground_truths
     if isinstance(kept, (str, os.PathLike)):
-        kept = of_file(stream_of(kept, "ground_truths", None, columns), user)
+        kept = truths_of_file(GroundTruths(kept, columns=columns), user)
     kept = kept if isinstance(kept, KeptTruths) else GroundTruths(kept, columns=columns)
-    keys = range(len(kept)) if kept.users is None else kept.users
-    if user not in keys:
-        raise _unknown(user, keys)
-    place = keys.index(user)
-    truth = truth_of(kept.flat, place, padding)
-    relevant, rules = relevant_of(truth, relevant_from), rules_of(convention)
+    place = _place_of(user, kept)
+    key = place if kept.users is None else kept.users[place]
+    relevant = relevant_of(truth_of(kept.flat, place, padding), relevant_from)
+    rules = rules_of(convention)
+    rules = rules.replace(  # this user is shown, whatever others lack
+        empty="skip" if rules.empty == "raise" else None,
+        missing="skip" if rules.missing == "raise" else None,
+    )
+    how: dict[str, Any] = {"metrics": metrics, "duplicates": duplicates, "items": items}
+    how |= {"relevant_from": relevant_from, "padding": padding, "columns": columns}
     lists: dict[str, list[Any]] = {}
     values: dict[str, dict[str, float]] = {}
-    how: dict[str, Any] = {"metrics": metrics, "duplicates": duplicates}
-    how |= {"convention": convention, "relevant_from": relevant_from}
     for name, given in ((str(name), given) for name, given in systems.items()):
         try:
-            ranks = ranked(given, kept, rules, columns, padding, lambda s: of_file(s, user))
+            ranks = ranked(given, kept, rules, columns, padding, lambda s: of_file(s, key))
             row = row_of(ranks, place)
             lists[name] = [*dict.fromkeys(row)] if duplicates == "collapse" else row
-            values[name] = top_k_eval({user: lists[name]}, {user: truth}, k, **how).to_dict()
+            is_file = isinstance(getattr(given, "ranks", given), (str, os.PathLike))
+            whose = {key: row} if is_file else given
+            found = top_k_eval(whose, kept, k, convention=rules, **how)
+            values[name] = {one: float(found.per_user(one)[place]) for one in found.names()}
         except (ValueError, TypeError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
     past = history_of(items, [user], None if kept.users else len(kept), columns, padding)
     before = None if past is None else past.get(user, [])
-    how = {"history": before, "catalogue": catalogue_of(items)}
-    found = shown(user, k, lists, values, relevant, titles_of(titles), **how)
-    return replace(found, title=titles_of(user_titles, "user_titles", "user_id")(user))
+    beside: Any = {"history": before, "catalogue": catalogue_of(items)}
+    page = shown(user, k, lists, values, relevant, titles_of(titles), **beside)
+    return replace(page, title=titles_of(user_titles, "user_titles", "user_id")(user))
 
 
 def shown(
@@ -506,26 +513,53 @@ def _moved(ranks: Sequence[int | None], at: int, rank: int, baseline: str) -> st
     return f"{arrow} (was {before})" if at else arrow
 
 
-def of_file(stream: Source, user: Any) -> dict[Any, Any]:
-    """Return the list, or the ground truth, of one user of a file; users are compared as text.
+def truths_of_file(kept: GroundTruths, user: Any) -> GroundTruths:
+    """Return ground truths of a file: of one user alone, unless numbers hang on those of others.
 
-    The file is read in parts where it can be. ValueError for a user without a ground truth.
+    These are grades and groups: what a grade is worth, and what may be asked, is known of all.
     """
+    own = [] if kept.stream is None else _plain_rows(kept.stream, user)
+    return GroundTruths({user: own[0]}) if len(own) == 1 else kept
 
-    def rows(lists: Any) -> list[Any]:
-        own = [i for i, one in enumerate(lists.keys) if str(one) == str(user)]
-        return [truth_of(lists, place) for place in own]
 
-    found = []
-    with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
-        parts = stream.blocks()
-        found = [row for part in parts for row in rows(part.lists)]
+def of_file(stream: Source, user: Any) -> dict[Any, Any]:
+    """Return the list of one user of a file, by the user; users are compared as text.
+
+    The file is read in parts where it can be.
+    """
+    found = _plain_rows(stream, user)
     if len(found) != 1:  # rows of the user in several places, or none
-        lists = stream.whole()
-        found = rows(lists)
-        if not found and stream.side == "ground_truths":
-            raise prefixed(f"{stream.path}: ", _unknown(user, lists.keys))
+        found = _rows(stream.whole(), user)
     return {user: found[0]} if found else {}
+
+
+def _plain_rows(stream: Source, user: Any) -> list[Any]:
+    """Return the rows of a user in the parts of a file; none where items have grades or groups."""
+    with suppress(ValueError, TypeError):  # reading all of it says what is wrong, if it is
+        found = []
+        for part in stream.blocks():
+            if part.lists.grades is not None:
+                return []
+            found += _rows(part.lists, user)
+        return found
+    return []
+
+
+def _rows(lists: Flat, user: Any) -> list[Any]:
+    """Return the rows of a user, who is compared as text."""
+    return [lists.row(row) for row, one in enumerate(lists.keys) if str(one) == str(user)]
+
+
+def _place_of(user: Any, kept: KeptTruths) -> int:
+    """Return the row of a user of ground truths, in those of files compared as text."""
+    keys: Any = range(len(kept)) if kept.users is None else kept.users
+    if kept.stream is None and user in keys:
+        return int(keys.index(user))
+    texts = [] if kept.stream is None else [*map(str, keys)]
+    if str(user) in texts:
+        return texts.index(str(user))
+    error = _unknown(user, keys)
+    raise error if kept.stream is None else prefixed(f"{kept.stream.path}: ", error)
 
 
 def _unknown(user: Any, users: Sequence[Any]) -> ValueError:
