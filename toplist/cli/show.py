@@ -46,9 +46,9 @@ def check_show(options: argparse.Namespace) -> None:
 def run_show(options: argparse.Namespace) -> str:
     r"""Read the rows of the user and return them side by side.
 
-    Files are those of toplist eval; of each, only the rows of this user are kept.
-    Systems are named by their files. The first is the one that the others are
-    compared with.
+    Files are those of toplist eval; of each, only the rows of this user are kept,
+    unless the truth has grades or groups. Systems are named by their files. The
+    first is the one that the others are compared with. Numbers are those of eval.
 
     examples:
       toplist show u0547 popularity.csv itemknn.csv truth.csv

@@ -374,7 +374,8 @@ def show(
         Of each system in any form that `toplist.match` takes, `toplist.Ranks` too, or the path of a
         file, of which only the rows of this user are kept.
     ground_truths : relevant items
-        Likewise, or `toplist.GroundTruths`; of many users.
+        Likewise, or `toplist.GroundTruths`; of many users. A file that has grades or groups is kept
+        whole.
     titles : dict item -> title, pandas Series, or table of item_id and a column, optional
         An item without a title is shown by its id alone.
     k : int
