@@ -14,7 +14,15 @@ from toplist.averages import per_user
 from toplist.checks import USERS, cached, check_positive_int
 from toplist.inputs.keyed import values_by_user, weights_of
 from toplist.inputs.lists import name_user
-from toplist.inputs.options import DEFAULT_METRICS, ItemData, Items, Options, columns_of, needs
+from toplist.inputs.options import (
+    DEFAULT_METRICS,
+    SIDES,
+    ItemData,
+    Items,
+    Options,
+    columns_of,
+    needs,
+)
 from toplist.matching.hits import Hits
 from toplist.metrics.beyond_accuracy import ListMetric, distance_by, takes, variant
 from toplist.metrics.conventions import CONVENTIONS, Convention, Ties, rules_of
@@ -34,6 +42,9 @@ NOTHING_TO_DROP = (
     "so that every list would be perfect: give those with grade 0, {item: 0}, or count unjudged "
     "items as misses"
 )
+# What is said of these metrics where ground truths have no groups.
+OF_GROUPS = "group_recall", "alpha_ndcg"
+NO_GROUPS = "the ground truths name no groups (subtopics, nuggets): each item is its own"
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +135,9 @@ class Plan:
         found = TopKResult.of(
             *(terms, hits, counted, given), **more, n_threads=self.options.n_threads
         )
+        of_groups = any(one.base in OF_GROUPS for one in terms.metrics.values())
+        if of_groups and hits.coverage is None:
+            found = replace(found, notes=(NO_GROUPS,))
         return found if exposed is None else replace(found, exposed=exposed)
 
 
@@ -278,10 +292,11 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
     from toplist.stats.units import numbered
 
     if isinstance(given, str):
-        parts = columns_of(options.columns, "ground_truths")["user_id"]
-        if isinstance(parts, str) or given not in parts or hits.users is None:
+        keys = [columns_of(options.columns, side)["user_id"] for side in SIDES]
+        parts = next((one for one in keys if not isinstance(one, str) and given in one), None)
+        if parts is None or hits.users is None:
             raise ValueError(
-                f"clusters={given!r} is no column of the keys of the rows, {parts!r}; "
+                f"clusters={given!r} is no column of the keys of the rows, {keys[1]!r}; "
                 "columns={'user_id': ['user', 'time']} makes keys of several columns, or give the "
                 "cluster of each row"
             )

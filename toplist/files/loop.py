@@ -191,7 +191,8 @@ class Loop:
             blocks = self._sorted_blocks(error)
         path = self.sources[0].path
         note = f"the rows of users are apart in {path}: it was read whole and sorted"
-        return replace(self._evaluated(blocks), notes=(note,))
+        found = self._evaluated(blocks)
+        return replace(found, notes=(*found.notes, note))
 
     def _read_truth(self, source: Source, kept: KeptTruths | None) -> Flat:
         """Return all ground truths by common codes, the rows of a user in any place."""

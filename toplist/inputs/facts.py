@@ -550,7 +550,14 @@ class ItemMap:
         if self._function is not None:
             new = [one for one in asked if one not in self._known]
             if new:  # each is asked for once
-                answer = self._function(np.array(new, np.int64) if flat.names is None else new)
+                ids = np.array(new, np.int64) if flat.names is None else new
+                try:
+                    answer = self._function(ids)
+                except (AttributeError, TypeError) as error:
+                    raise TypeError(
+                        f"items_as= failed on {len(new):,} ids: {error}; it is called once with all "
+                        "of them, as lambda ids: [id.split('#')[0] for id in ids]"
+                    ) from error
                 found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
                 if found is None or len(found) != len(new):
                     kind = TypeError if found is None else ValueError

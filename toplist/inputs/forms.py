@@ -279,7 +279,8 @@ def _refuse_users(users: Any, *sides: Any) -> None:
         tables = any(is_frame(side) or isinstance(side, Flat) for side in sides)
         raise TypeError(
             f"users= names the rows of lists by position, but here are "
-            f"{'tables' if tables else 'dicts'}, which have keys of their own: leave it out"
+            f"{'tables' if tables else 'dicts'}, which have keys of their own: leave it out, or "
+            "where only one side has them name the other one's, dict(zip(USERS, ranks))"
         )
 
 
