@@ -174,6 +174,9 @@ VALUE_ERRORS = {
     "a has 1 values and b 2": lambda: few([1.0]),
     "users: 1 keys for 2 rows": lambda: few(users=["x"]),
     "baseline '0' is none of the systems: a, b": lambda: two(0),
+    "difference must be a number above 0, not ": [
+        lambda one=one: two().power(difference=one) for one in ("2%", -0.1, 0, np.nan)
+    ],
     "the weight of user 1 is ...must be 0 or more": [
         lambda one=one: few(weights=[1.0, one]) for one in (-1.0, np.nan, np.inf, 1e200)
     ],

@@ -494,6 +494,9 @@ def test_keys_of_several_columns_are_tuples(name):
         found = by_words(*sides, 2, columns=AT, clusters="user")
         assert found.to_dict() == expected.to_dict() and list(found.users) == list(truths)
         assert found.interval("mrr@2") == expected.interval("mrr@2") and found.n_extra == 1
+    said = tl.Ranks(ranks[0], columns=AT)  # of one side each
+    found = by_words(said, tl.GroundTruths(truth, columns=AT), 2, clusters="user")
+    assert found.interval("mrr@2") == expected.interval("mrr@2")
 
 
 # What is left alone

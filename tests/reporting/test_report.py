@@ -304,7 +304,9 @@ def test_history_catalogue_and_titles_of_the_users_shown(page):
         for item, where in re.findall(r"(i\d\d) base: (not [a-z ]+); new: not [a-z ]+", text):
             assert where.startswith("not listed" if item in some else "not in the catalogue")
     hidden = page(given, truth, user_titles=beside["user_titles"], pseudonyms=True)
-    assert "Query" not in hidden
+    assert (
+        "Query" not in hidden and "user_titles=..., n_users=8, pseudonyms" in Reader(hidden).shown
+    )
     with pytest.raises(ValueError, match="no user is in both: .*history has 'nobody'"):
         page(given, truth, items=tl.Items(history={"nobody": ["a"]}))
 
@@ -551,6 +553,7 @@ def test_ids_of_users_are_left_out_or_numbered(page):
     assert "of ground_truths have no list" in without  # without an example
     numbered = page(given, truth, pseudonyms=True)
     assert "person-" not in numbered and "user 1" in Reader(numbered).shown
+    assert "n_users=8, pseudonyms=True, path=..." in Reader(numbered).shown  # to repeat it so
     rows = {name: [lists.get(user, []) for user in truth] for name, lists in given.items()}
     named = {n: tl.Ranks(one, users=list(truth)) for n, one in rows.items()}
     keyed = page(named, [*truth.values()], n_users=0)

@@ -100,6 +100,7 @@ SAID = [
     ([[0]] * 97 + [[1]] * 3, [{1}] * 100, {"metrics": ["map", "mrr"]}, "side: map@2 and 1 more)"),
     (*EXPOSED, ONES | {"metrics": "hit"}, "Wilson (rough: only 29 users)"),
     (*EXPOSED, ONES | {"metrics": ["mrr", "hit"]}, "(rough: only 29 users, mrr@2 and 1 more)"),
+    (LISTS, HELD, {"metrics": "alpha_ndcg"}, "ground truths name no groups (subtopics, nuggets)"),
     (*RARELY, "Wilson (rough: only 4.4 users of equal propensity)"),
 ]  # fmt: skip
 

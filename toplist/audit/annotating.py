@@ -260,7 +260,7 @@ def unjudged(
         [names[code] for code in codes[best].tolist()],
         ranks[best].tolist(),
         [tuple(compress(systems, row)) for row in listed[last].tolist()],
-        weights[last].tolist(),
+        weights[last].round(12).tolist(),  # as people write 0.52
     )
     return ItemsToJudge(dict(zip(COLUMNS, cells, strict=True)))
 

@@ -201,8 +201,9 @@ class Contrast:
         directions = {None: 0.0, True: self.difference, False: -self.difference}
         return directions[self.higher_is_better]
 
-    def __str__(self) -> str:
-        """Return what is compared, in which measure and segment."""
+    @property
+    def label(self) -> str:
+        """What is compared, in which measure and segment."""
         where = "" if self.segment is None else f" ({self.segment})"
         return f"{self.system} - {self.baseline} {self.name}{where}"
 

@@ -285,7 +285,8 @@ def other_users(results: Iterable[str], n: int, known: str = "them") -> NotTesta
     """Return the error for systems that count other users; `known` are all that know of them."""
     return NotTestable(
         f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
-        "users='common' tests over those that all systems count"
+        "users='common' tests over those that all systems count; users without a list count as 0 "
+        "under convention.replace(missing='zero')"
     )
 
 

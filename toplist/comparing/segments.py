@@ -238,7 +238,7 @@ class SegmentedComparison(ByLabel[S], HasTests):
         everything = self if self._shown_of is None else self._shown_of
         whole, _ = or_why(everything.whole.test)
         shown = {*self.whole._tested_as.values()}
-        found = [str(one) for one in whole or () if one.mark and one.name in shown]
+        found = [one.label for one in whole or () if one.mark and one.name in shown]
         return f"; by itself it shows a difference: {few_of(found)}" if found else ""
 
     def _table(self, name: str, signs: Mapping[tuple[Any, str, str], str], look: Look) -> Table:

@@ -147,7 +147,7 @@ class Tests(Display, Sequence[Contrast]):
         runs = f" and {ends} {plan.runs} runs of each system" * bool(plan.runs)
         uncorrected = plan.correction == "none" and not tukey
         head = (
-            f"{what} tested by {sided}{plan.words} over {self._whom}{runs}, "
+            f"{what} tested by {sided}{plan.words} over {self._whom}{runs}{self._anew}, "
             f"{'with uncorrected p' if uncorrected else f'with p{self._after}'}; {other}intervals "
             f"are {100 * plan.shown_level:.4g} % and hold "
             f"{self._together if tukey else 'one by one'}"
@@ -229,9 +229,14 @@ class Tests(Display, Sequence[Contrast]):
         return words + ", weighted" * plan.weighted + without(plan.n_left_out, most)
 
     @property
+    def _anew(self) -> str:
+        """What the difference of several runs is about."""
+        return ", for models trained anew" * bool(self.plan.runs)
+
+    @property
     def _cautions(self) -> list[str]:
         """What makes some of the p and intervals rough, a line each."""
-        return [*cautioned({str(one): one.cautions for one in self}, self.plan.rows)]
+        return [*cautioned({one.label: one.cautions for one in self}, self.plan.rows)]
 
     @property
     def _after(self) -> str:
@@ -265,7 +270,7 @@ class Tests(Display, Sequence[Contrast]):
         what = f"against {each}{whose}, " if whose and len(pairs) > 1 else ""
         if len(pairs) == 1:
             what = f"{pairs[0][0]} - {pairs[0][1]}, "
-        said = f"{what}{plan.words} over {self._whom}"
+        said = f"{what}{plan.words} over {self._whom}{self._anew}"
         if plan.margin is not None or not self.n_family:
             return said + self._after
         if signed and any(one.sign for one in self):
@@ -393,9 +398,9 @@ class Tests(Display, Sequence[Contrast]):
             yield f"detectable with 80 % power at p < 0.05{after}: {detectable}"
         for one in self if plan.runs is not None else ():
             yield (
-                f"{one}: for these trained models p {probability(one.p_users)}, standard error "
-                f"{one.error_users:.4g}; for models trained anew p {probability(one.p)}, standard "
-                f"error {one.error:.4g}"
+                f"{one.label}: for these trained models p {probability(one.p_users)}, standard "
+                f"error {one.error_users:.4g}; for models trained anew p {probability(one.p)}, "
+                f"standard error {one.error:.4g}"
             )
         few = "without d_z, win/tie/loss and p alone, which .to_pandas() and other formats have"
         alike = any(one.error == 0 and one.difference for one in self)
@@ -420,7 +425,7 @@ class Tests(Display, Sequence[Contrast]):
         """
         shown = {as_name: name for name, as_name in reversed([*tested_as])}
         some = [one for one in self if one.mark and one.name in shown]
-        where = {str(replace(one, name=shown[one.name])): one.cautions for one in some}
+        where = {replace(one, name=shown[one.name]).label: one.cautions for one in some}
         return cautioned(where, self.plan.unit)
 
     def _detectable(self) -> str:

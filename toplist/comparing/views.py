@@ -495,12 +495,14 @@ class HasViews(SideBySide):
         power : float
             The chance that the test finds a difference that is there.
         difference : float, optional
-            One that would matter: how many users would detect it?
+            One that would matter, above 0, in units of the metric: how many users would detect it?
         level : float
             1 - p below which a difference counts as found.
         """
         question = Question(self, users)
         question.one_each("power()")
+        if difference is not None:
+            planning.check_margin(difference, "difference")
         rows, plan = list[dict[str, Any]](), TestPlan(level=level).checked()
         n_left_out = 0
         for name, source in question.of_each(question.names(names), question.sample).items():

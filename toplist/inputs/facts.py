@@ -553,11 +553,11 @@ class ItemMap:
                 ids = np.array(new, np.int64) if flat.names is None else new
                 try:
                     answer = self._function(ids)
-                except (AttributeError, TypeError) as error:
+                except (AttributeError, TypeError) as failed:
                     raise TypeError(
-                        f"items_as= failed on {len(new):,} ids: {error}; it is called once with all "
-                        "of them, as lambda ids: [id.split('#')[0] for id in ids]"
-                    ) from error
+                        f"items_as= failed on {len(new):,} ids: {failed}; it is called once with "
+                        "all of them, as lambda ids: [id.split('#')[0] for id in ids]"
+                    ) from failed
                 found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
                 if found is None or len(found) != len(new):
                     kind = TypeError if found is None else ValueError

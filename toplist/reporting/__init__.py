@@ -284,11 +284,15 @@ def report(
         except (TypeError, ValueError) as error:
             raise prefixed(f"system {name!r}: ", error) from None
         lists[str(name)] = given
-    given_ = {"k": k, **options, "primary": primary}  # others are no words
-    plain = {
-        n: v for n, v in given_.items() if n in ("k", "metrics") or isinstance(v, (str, float))
-    }
-    said = ", ".join(f"{name}={value!r}" for name, value in plain.items())
+    asked: dict[str, Any] = {"k": k, **options, "primary": primary, "depth": depth, "by": by}
+    asked |= {"titles": titles, "user_titles": user_titles}
+    asked |= ({} if n_users == USERS else {"n_users": n_users}) | {"pseudonyms": pseudonyms}
+    plain = {"k", "metrics", "n_users", "depth"}
+    said = ", ".join(
+        f"{name}={repr(one) if name in plain or isinstance(one, (str, float, bool)) else '...'}"
+        for name, one in asked.items()
+        if one is not None and one is not False
+    )
     shown = ", ".join(f"{name!r}: ..." for name in results)
     about: dict[str, Any] = {"titles": titles, "user_titles": user_titles, "asked": primary}
     about |= {"by": by, "n_users": n_users, "depth": depth, "named": not pseudonyms}
