@@ -42,7 +42,7 @@ NOTHING_TO_DROP = (
     "so that every list would be perfect: give those with grade 0, {item: 0}, or count unjudged "
     "items as misses"
 )
-# What is said of these metrics where ground truths have no groups.
+# What is said of these metrics where ground truths of several items have no groups.
 OF_GROUPS = "group_recall", "alpha_ndcg"
 NO_GROUPS = "the ground truths name no groups (subtopics, nuggets): each item is its own"
 
@@ -136,7 +136,7 @@ class Plan:
             *(terms, hits, counted, given), **more, n_threads=self.options.n_threads
         )
         of_groups = any(one.base in OF_GROUPS for one in terms.metrics.values())
-        if of_groups and hits.coverage is None:
+        if of_groups and hits.coverage is None and hits.n_relevant.max(initial=0) > 1:
             found = replace(found, notes=(NO_GROUPS,))
         return found if exposed is None else replace(found, exposed=exposed)
 
