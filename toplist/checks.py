@@ -122,9 +122,9 @@ def doubles(values: Any) -> Floats:
 
 
 def check_spread(weights: Floats) -> None:
-    """Raise ValueError where one of several weights is all of them, but for a 1e-12th part."""
+    """Raise ValueError where one of several weights is all of them, but for rounding."""
     largest = weights.max(initial=0.0)
-    if len(weights) > 1 and weights.sum() - largest <= 1e-12 * largest:
+    if len(weights) > 1 and weights.sum() - largest <= 1e-15 * largest:
         raise ValueError(
             f"one weight, {largest:g}, is so much larger than all others together that these do "
             "not count: means and intervals would be of one user"
@@ -197,9 +197,14 @@ def told(record: Any) -> str:
     >>> print(told(Found(0.0193071, 139)))
     Found(difference=0.01931, wins=139)
     """
-    names = getattr(record, "_fields", None) or [one.name for one in fields(record)]
-    found = {name: getattr(record, name) for name in names}
-    texts = {name: _told(value) for name, value in found.items() if repr(value) not in NOTHING}
+    named = getattr(record, "_fields", None)
+    usual = {} if named else {one.name: one.default for one in fields(record)}
+    found = {name: getattr(record, name) for name in named or usual}
+    texts = {
+        name: _told(value)
+        for name, value in found.items()
+        if repr(value) not in NOTHING or (value is False and usual.get(name) is True)
+    }
     title = type(record).__name__
     line = f"{title}({', '.join(f'{name}={text}' for name, text in texts.items())})"
     if len(line) <= WIDTH and "\n" not in line:

@@ -127,6 +127,12 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "log.csv").write_text("user_id,item_id,timestamp\n1,b,3\n2,a,4\n")
 
 
+def test_grades_that_are_refused_are_a_finding():
+    pandas = pytest.importorskip("pandas")
+    truth = pandas.DataFrame({"user_id": ["a"], "item_id": ["x"], "relevance": [np.nan]})
+    assert found({"a": ["x"]}, truth) == {"refused": 1}
+
+
 def test_check_on_the_command_line(cli):
     status, out, err = cli("check", "recs.csv", "truth.csv", "--train", "log.csv", "-k", "2")
     assert (status, err) == (0, "")

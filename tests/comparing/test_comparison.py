@@ -261,6 +261,35 @@ def test_other_users_of_metrics_of_the_lists_are_told_and_none_is_the_best(row):
     assert tl.compare({"a": results["b"], "b": results["b"]}).comparable
 
 
+def test_as_many_users_may_be_others_in_one_metric_alone():
+    """One of 12 has no list and another no known item; one has no history: 10 in every mean."""
+    truths = {user: {0} for user in range(12)}
+    a, b = ({user: [0, 1, item] for user in truths} for item in (2, 4))
+    a[7], b[9] = [99], [99]
+    del a[9], b[7]
+    items = tl.Items(
+        labels={**dict(zip(range(6), "xyxyxy", strict=True)), 99: "x"},
+        history={user: [0, 1] for user in truths if user != 1},
+        counts=dict.fromkeys(range(6), 2),
+        unknown="skip",
+    )
+    asked = {"metrics": ["novelty", "calibration"], "items": items}
+    found = tl.compare(
+        {name: tl.top_k_eval(x, truths, 3, **asked) for name, x in (("a", a), ("b", b))}
+    )
+    assert {result.n_of(name) for result in found.results.values() for name in found.names()} == {
+        10
+    }
+    assert [one.names for one in found.differences] == [("calibration@3",)]
+    assert found.best()["calibration@3"] == []
+
+
+def test_notes_of_results_stand_below_them():
+    truths, lists = {"ann": {1, 2}, "bob": {3, 4}}, {"ann": [1, 5], "bob": [4, 3]}
+    results = {name: tl.top_k_eval(lists, truths, 2, metrics="alpha_ndcg") for name in "ab"}
+    assert str(tl.compare(results)).count("the ground truths name no groups") == 1
+
+
 # Frames, names, orders
 
 

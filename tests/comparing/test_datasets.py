@@ -224,7 +224,7 @@ def test_results_without_users(sets):
 def test_users_too_few_to_draw_again():
     """Of one user each drawing says nothing: every difference would be more than chance."""
     lists = {"good": [[1, 2]] * 5, "poor": [[2, 1]] * 5}
-    for n, why in ((4, "fewer than 5 users in one, two"), (5, "")):
+    for n, why in ((4, "fewer than 5 users, or clusters of them, in one, two"), (5, "")):
         both = {name: tl.top_k_eval(some[:n], [{1}] * n, k=2) for name, some in lists.items()}
         found = tl.across({"one": both, "two": both}, "mrr@2", n_resamples=99)
         assert found.why == why and why in found.to_text()

@@ -180,9 +180,9 @@ VALUE_ERRORS = {
     "the weight of user 1 is ...must be 0 or more": [
         lambda one=one: few(weights=[1.0, one]) for one in (-1.0, np.nan, np.inf, 1e200)
     ],
-    "one weight, 1e+16, is so much larger than all others together": [
-        lambda: few(weights=[1.0, 1e16]),
-        lambda: results(weights={f"u{i}": 1e16 if i == 3 else 1.0 for i in range(60)}),
+    "one weight, 1e+18, is so much larger than all others together": [
+        lambda: few(weights=[1.0, 1e18]),
+        lambda: results(weights={f"u{i}": 1e18 if i == 3 else 1.0 for i in range(60)}),
     ],
     "correction='maxt' is for the methods": lambda: few(correction="maxt", method="sign"),
     "segment 'b': the value of user 1 is nan": lambda: heterogeneity({"b": [0.1, np.nan]}),

@@ -45,6 +45,11 @@ MORE = MORE | {"b": MORE["b"] + 9 * (np.arange(2000) < 3)}
 GAIN = np.where(np.arange(100) < 20, 3 + np.arange(100) / 1000, -0.2 - np.arange(100) / 900)
 WORSE_MORE_OFTEN = {"a": np.zeros(100), "b": GAIN}
 FAR_CLUSTERS = {"a": np.zeros(400), "b": RNG(2).normal(np.repeat([0.4, *[0] * 15], 25), 0.02)}
+# The same mean in another order of sums; a small difference beside large values
+CANCELS = {"a": np.array([0.2, 0.1]), "b": np.array([0.25, 0.05])}
+LARGE = np.where(np.arange(1000) < 10, 1e15, 0.0)
+ONE_IN_MANY = {"a": LARGE, "b": np.where(LARGE > 0, LARGE, 0.01 + RNG(0).random(1000) / 1000)}
+LEANS = {"a": np.zeros(9), "b": np.array([9.0, 8, 7, 6, -1, -1, -1, -1, -1])}
 CALIBRATION = "calibration(distance=hellinger)@2"
 
 
@@ -157,6 +162,10 @@ SAID = [
         "20/0/80  <0.001...differs: p < 0.05...OTHER SIDE: the test and",
     ),
     (lambda: str(paired_tests(WORSE_MORE_OFTEN, method="wilcoxon")), "20/0/80...OTHER SIDE"),
+    (lambda: str(calibrated().test()[0]), "58    ties...higher_is_better        False"),
+    (lambda: str(paired_tests({1: FEW["a"], 2: FEW["b"]}, baseline=1)), "2 - 1, paired t over 30"),
+    (lambda: paired_tests(CANCELS).sentence(), "b equals a in value...d_z = 0.00"),
+    (lambda: paired_tests(ONE_IN_MANY).sentence(), "b exceeds a by 0.0104...p <0.001"),
     (
         lambda: str(calibrated().test()),
         "-0.5232‡...58/2/0...† ‡ better, ▾ worse...at p < 0.05 after Holm",
@@ -197,6 +206,7 @@ UNSAID = [
     (lambda: str(paired_tests(SPARSE)), "bootstrap...sign flips"),
     (lambda: str(paired_tests(THRICE, method="bootstrap")), "9,999"),
     (lambda: str(paired_tests(WORSE_MORE_OFTEN, method="sign")), "‡...▾...better"),
+    (lambda: str(paired_tests(LEANS, method="sign")), "OTHER SIDE"),
     (lambda: str(paired_tests(FAR_CLUSTERS, clusters=np.repeat(range(16), 25))), "is less rough"),
 ]
 

@@ -543,7 +543,7 @@ def test_the_page_can_be_read_by_anyone(plain):
     assert anchors <= {*read.ids()} and len({*read.ids()}) == len(read.ids())
 
 
-def test_ids_of_users_are_left_out_or_numbered(page):
+def test_ids_of_users_are_left_out_or_numbered(page, tmp_path):
     given, truth = systems(30, users="person-{:03}".format)
     del given["new"]["person-004"]
     given["base"]["person-005"] = given["base"]["person-005"][:3]
@@ -554,6 +554,9 @@ def test_ids_of_users_are_left_out_or_numbered(page):
     numbered = page(given, truth, pseudonyms=True)
     assert "person-" not in numbered and "user 1" in Reader(numbered).shown
     assert "n_users=8, pseudonyms=True, path=..." in Reader(numbered).shown  # to repeat it so
+    tl.report(given, truth, path=tmp_path / "usual.html", depth=5, by=dict.fromkeys(truth, "x"))
+    usual = Reader((tmp_path / "usual.html").read_text("utf-8")).shown
+    assert "...}, truth, depth=5, by=..., path=...)" in usual
     rows = {name: [lists.get(user, []) for user in truth] for name, lists in given.items()}
     named = {n: tl.Ranks(one, users=list(truth)) for n, one in rows.items()}
     keyed = page(named, [*truth.values()], n_users=0)

@@ -162,8 +162,8 @@ def check(
     Parameters
     ----------
     ranks, ground_truths : optional
-        Lists and truths by user or by position, in any form that `toplist.match` takes, or the path
-        of a file; lists in tables and other logs in the order of their rows.
+        Lists and truths by user or by position, in any form that `toplist.match` takes, truths also
+        as the path of a file; lists in tables and other logs in the order of their rows.
     train : optional
         What each user is known to have chosen: a log in any form of `toplist.loo.leave_one_out`,
         or user -> items.
@@ -193,7 +193,11 @@ def check(
     """
     of_ranks = ranks if isinstance(ranks, Ranks) else Ranks(ranks)
     lists, of_lists = of_ranks.ranks, of_ranks.columns or columns
-    ground_truths = _with_grades(ground_truths, columns)
+    refused: Exception | None = None
+    try:
+        ground_truths = _with_grades(ground_truths, columns)
+    except (TypeError, ValueError) as error:  # then what its rows are is looked at all the same
+        refused = error
     sides = {"ranks": (lists, of_lists), "ground_truths": (ground_truths, columns)}
     sides["train"] = train, columns
     given = {name: side for name, side in sides.items() if side[0] is not None}
@@ -204,6 +208,8 @@ def check(
     errors = any(one.level == "error" for one in found)
     if read.keys() >= {*SIDES} and not errors:
         try:
+            if refused is not None:
+                raise refused
             # not logs, whose rows need not be in order
             if not (is_log(lists, of_lists) or is_log(ground_truths, columns)):
                 match(ranks, ground_truths, duplicates="first", columns=columns)

@@ -268,7 +268,8 @@ def align(
             "evaluate both from files, or both from memory"
         )
     if users == "same" and n_all > len(keys):
-        raise other_users(results, n_all - len(keys))
+        skips = any(one.terms.missing == "skip" for one in results.values())
+        raise other_users(results, n_all - len(keys), skips=skips)
     if not keys:
         nobody = [system for system, one in results.items() if not one.n_evaluated]
         what = f"no user of {nobody[0]} is in the means" if nobody else "no user is in all of them"
@@ -494,13 +495,17 @@ def _other_data(results: Results) -> Iterator[Difference]:
 
 def _users_of_lists(results: Results) -> Iterator[Difference]:
     """Yield how means of the lists differ in their users: those who have a list, and a value."""
-    groups: dict[tuple[tuple[str, int], ...], list[str]] = {}
+
+    def who(result: TopKResult, name: str) -> Any:
+        known = result.hits is not None  # else only their number is
+        return result.in_means_of_all([name])[0].tobytes() if known else result.n_of(name)
+
+    groups: dict[tuple[tuple[str, Any], ...], list[str]] = {}
     for name, metric in _of_lists(results).items():
         having = {s: one for s, one in results.items() if name in one.terms.names}
         if metric.of_users and len(having) > 1:
-            # of names that are over as many users in every system, the values of one are read
-            n = tuple((system, one.n_of(name)) for system, one in having.items())
-            groups.setdefault(n, []).append(name)
+            whom = tuple((system, who(one, name)) for system, one in having.items())
+            groups.setdefault(whom, []).append(name)
     for of_systems, names in groups.items():
         some = {system: results[system] for system, _ in of_systems}
         yield from _other_users(_users(some, names[0]), next(iter(some)), tuple(names))

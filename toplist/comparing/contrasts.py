@@ -102,7 +102,7 @@ class Contrast:
         Of the users' differences: the standard deviation, and the standard error of their mean.
     df, statistic : float
         The degrees of freedom (of several runs, p takes those of users and those of runs), and t;
-        by flips the sum, by ranks their sum, by signs the wins.
+        by flips the sum, by ranks their sum, by signs the number of larger ones.
     p, p_adjusted : float
         For this comparison alone, and corrected for all of its family.
     low, high : float

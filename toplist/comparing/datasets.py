@@ -169,7 +169,8 @@ def across(
         of_set[:, [systems.index(system) for system in one.systems]] = sign * again
         drawn.append(of_set)
     if few:
-        return replace(table, why=f"fewer than {FEW_USERS} users in {few_of(few)}", cautions=rough)
+        why = f"fewer than {FEW_USERS} users, or clusters of them, in {few_of(few)}"
+        return replace(table, why=why, cautions=rough)
     low, high = statistics.rank_intervals(sign * means, drawn)
     behind = statistics.behind_first([statistics.mid_ranks(of_set) for of_set in drawn], 0)
     return replace(table, rank_low=low, rank_high=high, behind=behind, cautions=rough)

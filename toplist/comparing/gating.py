@@ -455,7 +455,11 @@ gain all and were not drawn
         alone = "undecided" if row.verdict == "worse" else row.verdict
         verdict = "worse" if p < (1 - level) / 2 else alone
         whole.append(replace(row, verdict=verdict, p_adjusted=p))
-    warnings = tuple(one.text for one in compared.differences if one.kind != "metrics")
+    warnings = tuple(
+        one.text
+        for one in compared.differences
+        if one.kind != "metrics" and (not one.names or {*one.names} & {*margins, *floors})
+    )
     return Gate(tuple(whole), level, (*notes, *compared.rules()), warnings)
 
 

@@ -249,6 +249,7 @@ def _tested(plan: TestPlan, values: Any, baseline: Any, name: str, *of_rows: Any
     """Return the tests of values; `of_rows` are the weights, clusters and users of their rows."""
     weights, clusters, users = of_rows
     given = read(values, weights, clusters, plan.runs is not None, users)
+    baseline = samples.name_of(baseline)
     pairs = pairs_of(list(given.found), baseline)
     baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
     return _of_values(given, contrasted(given, pairs, [name], replace(plan, baselines=baselines)))
@@ -435,6 +436,7 @@ def read(
         raise TypeError(f"give a dict of system -> values, not {type(values).__name__}")
     if not values:
         raise ValueError("the dict of systems is empty: give system -> values")
+    values = {samples.name_of(name): one for name, one in values.items()}
     flat: Mapping[Any, Any] = values
     if runs:
         flat = {(name, i): one for name, some in values.items() for i, one in enumerate(some)}

@@ -111,7 +111,7 @@ def pairs_of(systems: Sequence[str], baseline: str | Sequence[str] | None) -> li
     baseline = name_of(baseline)
     if not isinstance(baseline, (str, list, tuple)):
         raise TypeError(f"baseline is {baseline!r}: give the name of a system, or a list of names")
-    baselines = [baseline] if isinstance(baseline, str) else list(baseline)
+    baselines = [baseline] if isinstance(baseline, str) else [*map(name_of, baseline)]
     for one in baselines:
         if baselines.count(one) > 1:
             raise ValueError(f"baseline {one!r} is given twice")
@@ -281,12 +281,17 @@ def refuse(what: str, instead: str) -> NotTestable:
     )
 
 
-def other_users(results: Iterable[str], n: int, known: str = "them") -> NotTestable:
-    """Return the error for systems that count other users; `known` are all that know of them."""
+def other_users(
+    results: Iterable[str], n: int, known: str = "them", skips: bool = False
+) -> NotTestable:
+    """Return the error for systems that count other users; `known` are all that know of them.
+
+    `skips` says that users without a list are left out.
+    """
+    zero = "; users without a list count as 0 under convention.replace(missing='zero')"
     return NotTestable(
         f"{', '.join(results)} count other users: {n:,} are in some of {known} only; "
-        "users='common' tests over those that all systems count; users without a list count as 0 "
-        "under convention.replace(missing='zero')"
+        f"users='common' tests over those that all systems count{zero * skips}"
     )
 
 

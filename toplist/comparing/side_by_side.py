@@ -329,6 +329,7 @@ class SideBySide(Display, HasTests):
             *self._once([f"{describe.rules(r)}: {describe.averaging(r)}" for r in results]),
             *(describe.intervals({**self.results, **(parts or {})}) if shown else ()),
             *(samples.pop() if len(samples) == 1 else ()),  # several are among the differences
+            *dict.fromkeys(note for result in results for note in result.notes),
             *describe.deeper(list(results)),
             *self._once([describe.account(r) for r in results]),
         )

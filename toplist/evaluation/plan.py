@@ -292,11 +292,11 @@ def _clusters(options: Options, hits: Hits) -> list[Any] | None:
     from toplist.stats.units import numbered
 
     if isinstance(given, str):
-        keys = [columns_of(options.columns, side)["user_id"] for side in SIDES]
+        keys = [columns_of(options.columns, side)["user_id"] for side in reversed(SIDES)]
         parts = next((one for one in keys if not isinstance(one, str) and given in one), None)
         if parts is None or hits.users is None:
             raise ValueError(
-                f"clusters={given!r} is no column of the keys of the rows, {keys[1]!r}; "
+                f"clusters={given!r} is no column of the keys of the rows, {keys[0]!r}; "
                 "columns={'user_id': ['user', 'time']} makes keys of several columns, or give the "
                 "cluster of each row"
             )

@@ -555,8 +555,8 @@ class ItemMap:
                     answer = self._function(ids)
                 except (AttributeError, TypeError) as failed:
                     raise TypeError(
-                        f"items_as= failed on {len(new):,} ids: {failed}; it is called once with "
-                        "all of them, as lambda ids: [id.split('#')[0] for id in ids]"
+                        f"items_as= failed on {len(new):,} ids: {failed}; it is given a list of "
+                        "ids, as lambda ids: [id.split('#')[0] for id in ids]"
                     ) from failed
                 found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
                 if found is None or len(found) != len(new):

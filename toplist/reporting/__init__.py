@@ -287,14 +287,16 @@ def report(
     asked: dict[str, Any] = {"k": k, **options, "primary": primary, "depth": depth, "by": by}
     asked |= {"titles": titles, "user_titles": user_titles}
     asked |= ({} if n_users == USERS else {"n_users": n_users}) | {"pseudonyms": pseudonyms}
-    plain = {"k", "metrics", "n_users", "depth"}
-    said = ", ".join(
-        f"{name}={repr(one) if name in plain or isinstance(one, (str, float, bool)) else '...'}"
-        for name, one in asked.items()
-        if one is not None and one is not False
-    )
+    words = {name: one for name, one in asked.items() if one is not None and one is not False}
+    said = [
+        f"{name}={one!r}"
+        if name in ("k", "metrics") or isinstance(one, (str, int, float))
+        else f"{name}=..."
+        for name, one in words.items()
+    ]
     shown = ", ".join(f"{name!r}: ..." for name in results)
+    command = ", ".join([f"{{{shown}}}", "truth", *said, "path=..."])
     about: dict[str, Any] = {"titles": titles, "user_titles": user_titles, "asked": primary}
     about |= {"by": by, "n_users": n_users, "depth": depth, "named": not pseudonyms}
-    about |= {"command": f"toplist.report({{{shown}}}, truth, {said}, path=...)", "stamp": stamp}
+    about |= {"command": f"toplist.report({command})", "stamp": stamp}
     write_all({path: written(results, lists, kept, options, **about)})

@@ -116,7 +116,9 @@ class Held:
 
     def __copy__(self) -> Self:
         """Return the same with the lists, which are not copied."""
-        return replace(self)
+        found = replace(self)
+        vars(found).update(vars(self))  # what was set on it
+        return found
 
     def names(self) -> list[str]:
         """Return the ``name@k`` of every mean, in the order asked for."""

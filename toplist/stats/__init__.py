@@ -378,7 +378,7 @@ def described(
     """
     (mean, base), (wins, losses, differ) = means, counts
     value, error, df = float(one.value[0]), float(one.error[0]), one.df
-    if abs(value) <= TIE * max(abs(mean), abs(base)):
+    if abs(value) <= min(TIE * max(abs(mean), abs(base)), error):
         value = 0.0  # gains and losses cancel, but for rounding
     relative = 0.0 if n > 1 and not wins + losses else value / base if base > 0 else math.nan
     tested = t_test(value, error, df, alternative, level, one.n)
