@@ -284,6 +284,22 @@ def test_as_many_users_may_be_others_in_one_metric_alone():
     assert found.best()["calibration@3"] == []
 
 
+def test_the_same_formula_in_which_less_is_better_is_another_metric():
+    worst = replace(tl.METRICS["mrr"], name="worst", higher_is_better=False)
+    truths = {user: {0} for user in range(40)}
+    results = {
+        name: tl.top_k_eval(
+            {user: [0, 1] if user % n else [1, 0] for user in truths},
+            truths,
+            2,
+            metrics=["mrr", worst],
+        )
+        for name, n in (("a", 2), ("b", 5))
+    }
+    assert tl.compare(results, baseline="a").test()["b", "worst@2"].sign == "▾"
+    assert tl.compare(results).best() == {"mrr@2": ["b"], "worst@2": ["a"]}
+
+
 def test_notes_of_results_stand_below_them():
     truths, lists = {"ann": {1, 2}, "bob": {3, 4}}, {"ann": [1, 5], "bob": [4, 3]}
     results = {name: tl.top_k_eval(lists, truths, 2, metrics="alpha_ndcg") for name in "ab"}

@@ -156,7 +156,7 @@ class Means(Held):
             return metric, name
         ks, pooled = self.terms.ks_of[name], name in self.terms.pooled
         key = properties.identity(metric, self._population_of(metric), pooled, at_one=at_one)
-        return key, metric.empty, 1 in ks if at_one else ks
+        return key, metric.empty, metric.higher_is_better, 1 in ks if at_one else ks
 
     def interval_kind(self, name: str) -> str:
         """Return the kind of the interval of a metric, without ``@``, in a word."""
