@@ -130,7 +130,7 @@ def files(tmp_path, monkeypatch):
 def test_grades_that_are_refused_are_a_finding():
     pandas = pytest.importorskip("pandas")
     truth = pandas.DataFrame({"user_id": ["a"], "item_id": ["x"], "relevance": [np.nan]})
-    assert found({"a": ["x"]}, truth) == {"refused": 1}
+    assert found({"a": ["x"]}, truth) == found(None, truth) == {"refused": 1}
 
 
 def test_check_on_the_command_line(cli):

@@ -172,6 +172,10 @@ VALUE_ERRORS = {
         {"x": 1.0}, {"y": 1.0}
     ),
     "a has 1 values and b 2": lambda: few([1.0]),
+    "two systems are called '1': rename one": [
+        lambda: tl.inference.paired_tests({1: [1.0, 2.0], "1": [2.0, 3.0]}),
+        lambda: tl.inference.tukey({"1": [1.0, 2.0], 1: [2.0, 3.0], 2: [0.0, 1.0]}),
+    ],
     "users: 1 keys for 2 rows": lambda: few(users=["x"]),
     "baseline '0' is none of the systems: a, b": lambda: two(0),
     "difference must be a number above 0, not ": [

@@ -164,6 +164,7 @@ SAID = [
     (lambda: str(paired_tests(WORSE_MORE_OFTEN, method="wilcoxon")), "20/0/80...OTHER SIDE"),
     (lambda: str(calibrated().test()[0]), "58    ties...higher_is_better        False"),
     (lambda: str(paired_tests({1: FEW["a"], 2: FEW["b"]}, baseline=1)), "2 - 1, paired t over 30"),
+    (lambda: str(paired_tests(dict(enumerate(FEW.values())), baseline=[0])), "against 0, paired t"),
     (lambda: paired_tests(CANCELS).sentence(), "b equals a in value...d_z = 0.00"),
     (lambda: paired_tests(ONE_IN_MANY).sentence(), "b exceeds a by 0.0104...p <0.001"),
     (

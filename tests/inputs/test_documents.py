@@ -86,6 +86,12 @@ def test_lists_are_mapped_and_collapsed(kind, seed):
             assert bits(tl.match(ranks, plain[1], k, duplicates="collapse")) == bits(expected)
 
 
+def test_an_error_of_a_function_has_a_note_of_what_it_gets():
+    with pytest.raises(AttributeError, match="split") as caught:
+        tl.match([["a#1"]], [{"a"}], items_as=lambda one: one.split("#")[0])
+    assert "gets all ids: lambda ids: [f(id) for id in ids]" in caught.value.__notes__[0]
+
+
 CHUNKS = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "b2": "b"}
 
 

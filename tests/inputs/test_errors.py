@@ -304,8 +304,6 @@ MAPS = [
         ({"a1": 2**63}, f"{2**63} is an id that int64"),
         ("map.csv", "items_as= is a str: give a dict item -> docum"),
         (lambda _: None, "items_as= returned a NoneType for")]),
-    ([["a1", "b1"]], [set()], {"items_as": lambda id: id.split("1")[0]},
-     "items_as= failed on 2 ids:  ... 'split' ... a list of ids, as lambda ids: [id.split('#')[0] for id"),
     ([["a1", "b1"]], [set()], {"items_as": lambda _: ["a"]},
      "items_as= returned 1 documents for 2 ids: it must return a document for each, in a list"),
     ([["a1"]], [{"a1"}], {**DOCUMENTS, "duplicates": "raise"},

@@ -206,7 +206,7 @@ def check(
     read = {name: by_user(side, name, own, of_ranks.users) for name, (side, own) in given.items()}
     found = [*_flaws_of_ids(read), *_flaws_of_rows(read, k), *_flaws_beside_train(read)]
     errors = any(one.level == "error" for one in found)
-    if read.keys() >= {*SIDES} and not errors:
+    if refused is not None or (read.keys() >= {*SIDES} and not errors):
         try:
             if refused is not None:
                 raise refused

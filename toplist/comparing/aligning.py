@@ -476,6 +476,20 @@ def _of_lists(results: Results) -> dict[str, ListMetric]:
     }
 
 
+def counting(result: TopKResult, name: str) -> Any:
+    """Return what decides who is in the mean of ``name@k``, and what they weigh.
+
+    Of a metric of the lists it is who is in it; without hits only their number is known.
+    """
+    metric = name.rpartition("@")[0]
+    if metric not in result.terms.list_metrics:
+        return result.terms.counting.get(metric)
+    if result.hits is None:
+        return result.n_of(name)
+    weighing = result.terms.weighting is not None  # then hits have weights of their own
+    return result.in_means_of_all([name])[0].tobytes(), weighing
+
+
 def _other_data(results: Results) -> Iterator[Difference]:
     """Yield each keyword that gave some results other data than others, where known."""
     metrics = _of_lists(results).items()
@@ -495,16 +509,11 @@ def _other_data(results: Results) -> Iterator[Difference]:
 
 def _users_of_lists(results: Results) -> Iterator[Difference]:
     """Yield how means of the lists differ in their users: those who have a list, and a value."""
-
-    def who(result: TopKResult, name: str) -> Any:
-        known = result.hits is not None  # else only their number is
-        return result.in_means_of_all([name])[0].tobytes() if known else result.n_of(name)
-
     groups: dict[tuple[tuple[str, Any], ...], list[str]] = {}
     for name, metric in _of_lists(results).items():
         having = {s: one for s, one in results.items() if name in one.terms.names}
         if metric.of_users and len(having) > 1:
-            whom = tuple((system, who(one, name)) for system, one in having.items())
+            whom = tuple((system, counting(one, name)) for system, one in having.items())
             groups.setdefault(whom, []).append(name)
     for of_systems, names in groups.items():
         some = {system: results[system] for system, _ in of_systems}

@@ -249,9 +249,9 @@ def _tested(plan: TestPlan, values: Any, baseline: Any, name: str, *of_rows: Any
     """Return the tests of values; `of_rows` are the weights, clusters and users of their rows."""
     weights, clusters, users = of_rows
     given = read(values, weights, clusters, plan.runs is not None, users)
-    baseline = samples.name_of(baseline)
     pairs = pairs_of(list(given.found), baseline)
-    baselines = (baseline,) if isinstance(baseline, str) else tuple(baseline or ())
+    asked = baseline if isinstance(baseline, (list, tuple)) else [baseline]
+    baselines = () if baseline is None else tuple(map(samples.name_of, asked))
     return _of_values(given, contrasted(given, pairs, [name], replace(plan, baselines=baselines)))
 
 
@@ -436,7 +436,10 @@ def read(
         raise TypeError(f"give a dict of system -> values, not {type(values).__name__}")
     if not values:
         raise ValueError("the dict of systems is empty: give system -> values")
-    values = {samples.name_of(name): one for name, one in values.items()}
+    names = [*map(samples.name_of, values)]
+    if (twice := first_repeat(names)) is not None:
+        raise ValueError(f"two systems are called {names[twice[0]]!r}: rename one")
+    values = dict(zip(names, values.values(), strict=True))
     flat: Mapping[Any, Any] = values
     if runs:
         flat = {(name, i): one for name, some in values.items() for i, one in enumerate(some)}

@@ -415,7 +415,7 @@ class Question:
         """Return names by who is in their means: a convention may have two policies for that."""
         found: dict[Any, list[str]] = {}
         for name in names:
-            policies = tuple(_counting(one, name) for one in self.compared.results.values())
+            policies = tuple(aligning.counting(one, name) for one in self.compared.results.values())
             found.setdefault(policies, []).append(name)
         return [*found.values()]
 
@@ -571,15 +571,3 @@ class Question:
             yield f"equal by definition, and tested once: {'; '.join(equal)}"
         for why, names in left_out.items():
             yield f"not tested: {', '.join(names)}: {why}"
-
-
-def _counting(result: TopKResult, name: str) -> Any:
-    """Return what decides who is in the mean of ``name@k``, and what they weigh.
-
-    Of a metric of the lists it is who is in it.
-    """
-    metric = name.rpartition("@")[0]
-    if metric not in result.terms.list_metrics or result.hits is None:
-        return result.terms.counting.get(metric)
-    weighing = result.terms.weighting is not None  # then hits have weights of their own
-    return result.in_means_of_all([name])[0].tobytes(), weighing

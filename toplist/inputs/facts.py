@@ -550,14 +550,11 @@ class ItemMap:
         if self._function is not None:
             new = [one for one in asked if one not in self._known]
             if new:  # each is asked for once
-                ids = np.array(new, np.int64) if flat.names is None else new
                 try:
-                    answer = self._function(ids)
+                    answer = self._function(np.array(new, np.int64) if flat.names is None else new)
                 except (AttributeError, TypeError) as failed:
-                    raise TypeError(
-                        f"items_as= failed on {len(new):,} ids: {failed}; it is given a list of "
-                        "ids, as lambda ids: [id.split('#')[0] for id in ids]"
-                    ) from failed
+                    failed.add_note("items_as= gets all ids: lambda ids: [f(id) for id in ids]")
+                    raise
                 found = answer if isinstance(answer, (list, tuple)) else of_column(answer)
                 if found is None or len(found) != len(new):
                     kind = TypeError if found is None else ValueError

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -116,8 +116,8 @@ class Held:
 
     def __copy__(self) -> Self:
         """Return the same with the lists, which are not copied."""
-        found = replace(self)
-        vars(found).update(vars(self))  # what was set on it
+        found = object.__new__(type(self))
+        vars(found).update(vars(self))
         return found
 
     def names(self) -> list[str]:
