@@ -197,8 +197,9 @@ def test_a_user_split_over_distant_rows(tmp_path):
     recs = source(tmp_path, "recs", RANKS, "csv")
     truth = source(tmp_path, "t", TRUTHS, "csv", None)
     recs.write_text(recs.read_text() + "u10,i999,7\n")
-    found = tl.top_k_eval(recs, truth, 3)
+    found = tl.top_k_eval(recs, truth, 3, metrics=["ndcg", "alpha_ndcg"])
     assert found.n_users == 40 and "recs.csv: it was read whole and sorted" in str(found)
+    assert "the ground truths name no groups" in str(found)
     weights = "weights must be a dict user -> number"
     said(weights, tl.top_k_eval, recs, truth, 3, weights=[1.0] * 40)
     said("weights= has no entry for user", tl.top_k_eval, recs, truth, 3, weights={})
