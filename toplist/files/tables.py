@@ -232,11 +232,12 @@ def read_parquet(path: PathLike) -> Any:
 def _readable(path: str) -> Iterator[None]:
     """Let what pyarrow cannot do be an error that names the file; a lack of memory stays one."""
     os.stat(path)  # what is wrong with the path itself is an OSError that names it
+    errors = (pyarrow().ArrowException, OSError)  # loaded now: not while one leaves
     try:
         yield
     except MemoryError:
         raise
-    except (pyarrow().ArrowException, OSError) as error:
+    except errors as error:
         raise refused(path, f"not readable: {error}") from None
 
 
