@@ -309,6 +309,27 @@ def printable(text: str, kept: Collection[str] = ("Zs",)) -> str:
     )
 
 
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "†": r"$^{\dagger}$",
+    "‡": r"$^{\ddagger}$",
+    "▾": r"$^{\blacktriangledown}$",
+    "<": "$<$",
+    ">": "$>$",
+    "|": r"\textbar{}",
+    **{character: "\\" + character for character in "&%$#_{}"},
+}
+
+
+def in_latex(words: str) -> str:
+    """Return words in one line of LaTeX, without commands."""
+    plain = printable(" ".join(words.split()))
+    return "".join(_LATEX.get(character, character) for character in plain)
+
+
 def choice(option: str, value: Any, valid: Sequence[str]) -> None:
     """Raise ValueError unless `value` is one of the valid words; a word that is near comes first.
 

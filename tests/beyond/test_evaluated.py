@@ -6,6 +6,7 @@ That every door and option gives these numbers is in tests/properties.
 import pickle
 import re
 
+import latex
 import numpy as np
 import pytest
 from doors import by_words
@@ -53,7 +54,7 @@ def test_a_result_is_the_curves_and_says_their_formulas():
         np.testing.assert_allclose(held, found, rtol=0, atol=1e-12)
         assert np.isnan(result.std(name)).all() == (not metric.of_users)
         assert result.formula(name).startswith(f"{metric.base}@k = ")
-        assert "\\" in result.formula(name, "latex")
+        assert not latex.faults(result.formula(name, "latex")), name
     for name in OF_ALL:
         with pytest.raises(ValueError, match=f"{name} is of all lists together"):
             result.per_user(name)

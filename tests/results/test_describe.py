@@ -4,6 +4,7 @@ import dataclasses
 from dataclasses import replace
 
 import doors
+import latex
 import numpy as np
 import pytest
 from doors import by_words
@@ -14,6 +15,7 @@ from world import draw
 import toplist as tl
 from toplist import METRICS, Metric, top_k_eval
 from toplist.checks import worded
+from toplist.metrics.conventions import CONVENTIONS
 from toplist.metrics.properties import GAIN_WORDS
 
 LISTS, HELD, GRADED = [[1, 2, 3], [4, 5, 6]], [{1, 9}, {6}], [{1: 3, 9: 1}, {6: 2}]
@@ -186,7 +188,7 @@ def test_formula_as_text():
     for words in ("rank of the user's j-th hit", "convention standard", "2 of 2 users evaluated"):
         assert words in text
     latex = result.formula("map", "latex").splitlines()[0]
-    assert latex == r"\mathrm{map}@k = \frac{\sum_{j : r_j \le k} \frac{j}{r_j}}{\min(k, R)}"
+    assert latex == r"\[\mathrm{map}@k = \frac{\sum_{j : r_j \le k} \frac{j}{r_j}}{\min(k, R)}\]"
     with pytest.raises(ValueError, match="style='html': choose from 'text', 'latex'"):
         result.formula("map", "html")
 
@@ -199,7 +201,7 @@ def test_every_metric_has_a_formula(style):
     assert len(set(formulas.values())) == len(METRICS)
     for name, formula in formulas.items():
         written = name.replace("_", r"\_")
-        start = rf"\mathrm{{{written}}}@k = " if style == "latex" else f"{name}@k = "
+        start = rf"\[\mathrm{{{written}}}@k = " if style == "latex" else f"{name}@k = "
         assert formula.startswith(start) and formula.count("{") == formula.count("}")
 
 
@@ -209,6 +211,14 @@ def squared(r):
 
 
 OWN = Metric("mine", "each", squared, "1", latex=r"\mu@k")
+
+
+def part(r):
+    """100 % of x_1"""
+    return r
+
+
+ODD = Metric("m %&$_{", lambda hits: hits.ranks * 1.0, part, lambda k, R, n: k)
 THRESHOLD = {"relevant_from": 2, "gains": "exponential"}
 TREC = {"convention": "trec_eval", "relevant_from": 2, "metrics": ["ndcg", "ndcg(rel=2)"]}
 # (truths, options, name, style, part of the formula, what is not in it)
@@ -227,10 +237,20 @@ FORMULAS = [
     (GRADED, TREC, "ndcg@2", "text", "items of lower grades than 2 gain, too", "relevant: from"),
     (GRADED, TREC, "ndcg(rel=2)@2", "text", "relevant: from grade 2 on", "lower grades"),
     *(
-        (GRADED, {"gains": gains}, "ndcg", style, f"\n{GAIN_WORDS[gains]}\n", "?")
+        (GRADED, {"gains": gains}, "ndcg", "text", f"\n{GAIN_WORDS[gains]}\n", "?")
         for gains in GAIN_WORDS
-        for style in ("text", "latex")
     ),
+    (GRADED, THRESHOLD, "ndcg", "latex", r"$g_j$: $2^{\mathrm{grade}}$ - 1 of", "gain_j"),
+    (GRADED, {"gains": {1: 1, 2: 4, 3: 5}}, "ndcg", "latex", "$g_j$: 1 of grade 1, 4", "gain_"),
+    *(
+        (GRADED, {"metrics": name}, name, "latex", ideal, "g^*")
+        for name, ideal in {
+            "nerr": r"{\sum_{i = 1}^{\min(k, R)} \frac{p^*_i \prod_{l < i} (1 - p^*_l)}{i}}",
+            "alpha_ndcg": r"{\sum_{i = 1}^{\min(k, R)} \frac{\sum_{g \ni d^*_i} 0.5^{m_g}}{",
+        }.items()
+    ),
+    (HELD, {"metrics": [ODD]}, ODD.name, "latex", r"\[\text{m \%\&\$\_\{}@k", r"\mathrm"),
+    (HELD, {"metrics": [ODD]}, ODD.name, "latex", "$d$($r_j$): 100 \\% of $x_1$\n", "d(i)"),
 ]  # fmt: skip
 
 
@@ -238,6 +258,26 @@ FORMULAS = [
 def test_what_a_formula_says(truths, options, name, style, words, no):
     text = by_words(LISTS, truths, 3, **options).formula(name, style)
     assert words in text and no not in text
+
+
+LATEX = {name: {"convention": name, "metrics": [*one.metrics]} for name, one in CONVENTIONS.items()}
+LATEX |= {
+    "of one's own": {"metrics": [ODD, Metric("~^|\\", "each", part, "ideal(R)", graded=True)]},
+    "from a grade on": {"metrics": ["precision(rel=2)", "iprec(recall=0.5)", "rbp(p=0.5)"]},
+    "queries": {"unit": "queries", "relevant_from": 2, "gains": "exponential", "metrics": "ndcg"},
+    "weighed": {
+        "propensities": dict.fromkeys([1, 2, 3, 4, 5, 6, 9], 0.5),
+        "metrics": ["psp", "psndcg", "dcg"],
+    },
+}
+
+
+@pytest.mark.parametrize("what", LATEX)
+def test_formulas_in_latex_compile_and_say_what_their_symbols_are(what):
+    truths = HELD if what == "weighed" else [truth | {0: 0} for truth in GRADED]
+    result = by_words(LISTS, truths, 3, **LATEX[what])
+    for name in result.terms.asked:
+        assert not latex.faults(result.formula(name, "latex")), name
 
 
 # k that is deeper than every list

@@ -325,7 +325,7 @@ def run_metrics(options: argparse.Namespace) -> str:
         flags = " and ".join(cli.option(one) for one in metric.needs)
         needs = f"needs {flags}" if flags else "needs only the lists"
         given = "; ".join(f"{name}=: {words}" for name, words in takes(metric.base).items())
-        lines = [metric.text, metric.formula, metric.latex, f"{over}; {needs}"]
+        lines = [metric.text, formula(metric), formula(metric, "latex"), f"{over}; {needs}"]
         return "\n".join([*lines, *([f"in its name: {given}"] if given else [])])
     width = max(map(len, convention.metrics))
     lines = [
@@ -351,7 +351,7 @@ def _one_metric(metric: Metric, convention: Convention) -> str:
         _words(metric),
         formula(metric),
         formula(metric, "latex"),
-        SYMBOLS["text"],
+        SYMBOLS,
         gains if metric.graded and not metric.earning else "",
         f"{ratio}; {whom}",
         f"convention {convention.name}: {convention.text}",

@@ -164,7 +164,7 @@ class Earned:
 
     name: str
     function: Callable[[Any], Any]
-    latex: str = field(default="g(j)", compare=False)
+    latex: str = field(default="g_j", compare=False)
     most: Literal["", "within 1", "0 or 1"] = ""
     where: str = field(default="", compare=False)
 

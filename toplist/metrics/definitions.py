@@ -455,7 +455,7 @@ def alpha_ndcg(*, alpha: declared.Fraction = 0.5) -> Metric:
         f"g_j, the sum over its groups of {1 - alpha:g}^m",
         declared.Novelty(alpha),
         rf"\sum_{{g \ni d_j}} {1 - alpha:g}^{{m_g}}",
-        where="m: times the group was found above; the ideal is built greedily",
+        where="m: times the group (g, of item d_j) was found above; the ideal is built greedily",
     )
     text = f"nDCG of groups: each id of a group that is found again adds {1 - alpha:g} of what "
     text += "the last one did; over a greedy ideal order (Clarke et al. 2008)"

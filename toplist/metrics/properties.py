@@ -15,6 +15,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from toplist.checks import USERS, in_latex, worded
+from toplist.metrics.beyond_accuracy import SYMBOLS_OF_LISTS, ListMetric
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Discount, Metric, table_of
 
 Style = Literal["text", "latex"]
@@ -23,11 +25,13 @@ STYLES: tuple[Style, ...] = get_args(Style)
 _COUNT_WORDS = {"each": "1", "nth": "j", "first": "[j = 1]"}
 # What hits are, where not relevant items.
 _HITS = {"judged": "hits: judged items", "groups": "hits: groups, R of them, each counted once"}
-SYMBOLS = {
-    "text": "r_j: rank of the user's j-th hit; R: number of relevant items; n: length of the list",
-    "latex": r"$r_j$: rank of the user's $j$-th hit; $R$: number of relevant items; "
-    r"$n$: length of the list",
-}
+SYMBOLS = "r_j: rank of the user's j-th hit; R: number of relevant items; n: length of the list"
+# A symbol in words that are LaTeX: r_j, R, 2^grade; no article, and no s of a genitive.
+_SYMBOL = re.compile(
+    r"(?<!['\w\\])(2\\textasciicircum\{\}(?P<power>\w+)|(gain(?=\\_)|[b-zA-Z])(\\_\w)?)(?![\w\\])"
+)
+# Functions of a caller in a formula in LaTeX.
+_OWN = "g_j", "d(r_j)", "D(k, R, n)"
 GAIN_WORDS: dict[str, str] = {
     "linear": "gain_j: the grade of the j-th hit, 1 without grades",
     "exponential": "gain_j: 2^grade - 1 of the j-th hit, 1 without grades",
@@ -39,12 +43,12 @@ WEIGHT_WORDS = {
 }
 
 
-def formula(metric: Metric, style: Style = "text") -> str:
-    r"""Return ``name@k = ...`` for one user.
+def formula(metric: Metric | ListMetric, style: Style = "text") -> str:
+    r"""Return ``name@k = ...``, of hits for one user.
 
     Parameters
     ----------
-    metric : Metric
+    metric : Metric or ListMetric
     style : {"text", "latex"}
 
     Examples
@@ -55,6 +59,9 @@ def formula(metric: Metric, style: Style = "text") -> str:
     >>> print(formula(METRICS["mrr"], "latex"))
     \mathrm{mrr}@k = \sum_{j : r_j \le k} \frac{[j = 1]}{r_j}
     """
+    if isinstance(metric, ListMetric):
+        in_math = f"{latex_name(metric.name)}@k = {metric.latex}"
+        return in_math if style == "latex" else metric.formula
     return _latex(metric) if style == "latex" else _text(metric)
 
 
@@ -73,12 +80,55 @@ def _text(metric: Metric) -> str:
     if metric.dividing.balanced:
         own = f"1 / {metric.discounting.name.replace('r', 'i')}"
         divided += f"; of each user both over the sum of {own} for i up to min(k,R)"
-    which = f" ({_HITS[metric.of]})" if metric.of in _HITS else ""
-    if metric.relevant_from is not None:
-        which = f" (relevant: from grade {metric.relevant_from:g} on)"
-    if metric.earning is not None and metric.earning.where:
-        which += f" ({metric.earning.where})"
+    which = "".join(f" ({words})" for words in _where(metric))
     return f"{metric.name}@k = sum over r_j <= {last} of {term}{divided}{which}"
+
+
+def _where(metric: Metric) -> list[str]:
+    """Return what hits are, where not all relevant items, and what the symbols of `Earned` are."""
+    found = [_HITS[metric.of]] if metric.of in _HITS else []
+    if metric.relevant_from is not None:
+        found = [f"relevant: from grade {metric.relevant_from:g} on"]
+    where = metric.earning.where if metric.earning else ""
+    return [*found, where] if where else found
+
+
+def symbols(
+    metric: Metric | ListMetric, gain_words: str = "", unit: str = USERS, style: Style = "text"
+) -> list[str]:
+    r"""Return what the symbols of a formula are, in lines; in LaTeX also what the text has in it.
+
+    Examples
+    --------
+    >>> from toplist.metrics.definitions import METRICS
+    >>> print(*symbols(METRICS["dcg"], GAIN_WORDS["exponential"], style="latex")[1:])
+    $g_j$: $2^{\mathrm{grade}}$ - 1 of the $j$-th hit, 1 without grades
+    """
+    if isinstance(metric, ListMetric):
+        lines = [words for symbol, words in SYMBOLS_OF_LISTS.items() if symbol in metric.latex]
+        return [described(metric.formula), *lines] if style == "latex" else []
+    gained = metric.graded and not metric.earning
+    lines = [worded(SYMBOLS, unit), *[gain_words] * gained]
+    if style == "text":
+        return lines
+    lines += _where(metric)
+    if not metric.latex:
+        own = metric.earning, metric.discounting, metric.dividing
+        lines += [f"{one.latex}: {one.name}" for one in own if one and one.latex in _OWN]
+        if metric.dividing.ideal and (metric.graded or metric.earning):
+            lines.append("with *: of the i-th item of the ideal order, best gains first")
+    return [described(line) for line in lines]
+
+
+def described(words: str) -> str:
+    """Return words about a formula in LaTeX, with their symbols in math."""
+
+    def math(found: re.Match[str]) -> str:
+        if found["power"]:
+            return rf"$2^{{\mathrm{{{found['power']}}}}}$"
+        return "$" + found[0].replace("gain", "g").replace(r"\_", "_") + "$"
+
+    return _SYMBOL.sub(math, in_latex(words))
 
 
 def _term(metric: Metric) -> str:
@@ -114,17 +164,36 @@ def _latex(metric: Metric) -> str:
     dividing = metric.dividing
     divisor = dividing.latex.replace("k", last) if dividing.by_hits else dividing.latex
     if dividing.ideal:
+        gain = _ideal(earning.latex if earning else "g_j") if metric.graded or earning else "1"
         ideal = discount.replace("r_j", "i")
-        gain = "g^*_i" if metric.graded or earning else "1"
         divisor = rf"\sum_{{i = 1}}^{{{dividing.latex}}} {_fraction(gain, ideal)}"
-    which = rf"\quad\text{{({_HITS[metric.of]})}}" if metric.of in _HITS else ""
+    which = ""
     if dividing.balanced:
-        own = discount.replace("r_j", "i")
         which = (
-            rf"\quad\text{{(both over }} \sum_{{i \le \min(k, R)}} \frac{{1}}{{{own}}}\text{{)}}"
+            rf"\quad\text{{(both over }} \sum_{{i \le \min(k, R)}} \frac{{1}}{{{ideal}}}\text{{)}}"
         )
-    name = metric.name.replace("_", r"\_")
-    return rf"\mathrm{{{name}}}@k = {_fraction(total, divisor)}{which}"
+    return rf"{latex_name(metric.name)}@k = {_fraction(total, divisor)}{which}"
+
+
+def latex_name(name: str) -> str:
+    r"""Return the name of a metric in math.
+
+    Examples
+    --------
+    >>> print(latex_name("r_precision"), latex_name("50% & more"))
+    \mathrm{r\_precision} \text{50\% \& more}
+    """
+    command = "mathrm" if re.fullmatch(r"[\w(),.=]+", name, re.ASCII) else "text"
+    return rf"\{command}{{{in_latex(name)}}}"
+
+
+def _ideal(earned: str) -> str:
+    """Return in LaTeX what hit j earns, and those i before it, as hit i of the ideal order, and l.
+
+    What has such an index has an asterisk.
+    """
+    indexed = re.sub(r"(?<=[a-zA-Z])_(?=[ij]\b)", "^*_", earned)
+    return re.sub(r"(?<![a-zA-Z])[ij]\b", lambda one: {"i": "l", "j": "i"}[one[0]], indexed)
 
 
 def _fraction(above: str, below: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from toplist.checks import counted, worded
+from toplist.checks import counted, in_latex, worded
 from toplist.metrics import properties
 from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import CONVENTIONS, KNOWN, known_of, policies, same_formula
@@ -142,32 +142,46 @@ def of_lists(result: Means, metric: ListMetric) -> str:
 
 def explanation(result: Means, metric: Metric | ListMetric, style: properties.Style) -> str:
     """Return the formula of a metric, its rules and policies, and who was counted."""
+    terms, gain_words = result.terms, ""
     if isinstance(metric, ListMetric):
-        words = metric.formula if style == "text" else metric.latex
-        return f"{words}\n{of_lists(result, metric)}"
+        lines = [of_lists(result, metric)]
+    else:
+        gain_words, lines = _gains_of(result, metric), _rules_of(result, metric)
+    symbols = properties.symbols(metric, gain_words, terms.unit, style)
+    words = properties.formula(metric, style)
+    if style == "text":
+        return "\n".join([words, *symbols, *lines])
+    return "\n\n".join([rf"\[{words}\]", *symbols, *map(in_latex, lines)])
+
+
+def _rules_of(result: Means, metric: Metric) -> list[str]:
+    """Return the rules and policies of a metric, and who was counted."""
     terms = result.terms
     gains = terms.grading.gains if isinstance(terms.grading.gains, str) else ""
     same = same_formula(metric, terms.relevant, gains)
     peers = [name for name in same if name != terms.convention]
     if terms.weighting or (metric.graded and terms.grading.relevant_from is not None):
         peers = []  # conventions differ in what the threshold does to gains
-    of_gains = metric.graded and not metric.earning
-    gain_words = properties.WEIGHT_WORDS.get(
-        terms.weighting or "", properties.GAIN_WORDS.get(gains, terms.grading.words)
-    )
-    ignored = terms.grading.relevant_from is not None and not terms.threshold_in_gains
-    if ignored and metric.relevant_from is None:
-        gain_words += f"; items of lower grades than {terms.grading.relevant_from:g} gain, too"
-    lines = [
-        properties.formula(metric, style),
-        worded(properties.SYMBOLS[style], terms.unit),
-        *([gain_words] if of_gains else []),
+    return [
         rules(result, metric) + (f"; the same in {', '.join(peers)}" if peers else ""),
         f"{averaging(result, metric)}; {treatment(result, metric)}",
         *reading(result),
         account(result),
     ]
-    return "\n".join(lines)
+
+
+def _gains_of(result: Means, metric: Metric) -> str:
+    """Return what the gain of a hit is, in words."""
+    terms = result.terms
+    gains = terms.grading.gains if isinstance(terms.grading.gains, str) else ""
+    of_table = terms.grading.words.replace("gains", "gain_j:")
+    words = properties.WEIGHT_WORDS.get(
+        terms.weighting or "", properties.GAIN_WORDS.get(gains, of_table)
+    )
+    ignored = terms.grading.relevant_from is not None and not terms.threshold_in_gains
+    if ignored and metric.relevant_from is None:
+        words += f"; items of lower grades than {terms.grading.relevant_from:g} gain, too"
+    return words
 
 
 def deeper(results: Sequence[Means]) -> list[str]:
@@ -322,7 +336,7 @@ def page(result: Means, look: Look) -> Page:
         rows.append((" = ".join(group), cells))
     with_k = {k for one in result.terms.entries if not one.whole for k in one.ks}
     table = Table("", [f"@{k}" if k in with_k else "whole list" for k in result.ks], rows)
-    symbols = worded(properties.SYMBOLS["text"], result.terms.unit)
+    symbols = worded(properties.SYMBOLS, result.terms.unit)
     formulas = [*map(properties.formula, result.terms.metrics.values()), symbols]
     return Page([table], rule_lines(result, look), formulas=formulas)
 
@@ -385,10 +399,7 @@ def content(result: Means) -> dict[str, Any]:
         "interval": {name: result.interval(name) for name in names},
         "rough": {name: result.roughness(name)[1] for name in names},
         "n": {name: result.n_of(name) for name in names},
-        "formulas": {
-            name: properties.formula(one) if isinstance(one, Metric) else one.formula
-            for name, one in terms.asked.items()
-        },
+        "formulas": {name: properties.formula(one) for name, one in terms.asked.items()},
     }
 
 

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self, TypedDict, Unpack
 
-from toplist.checks import printable
+from toplist.checks import in_latex, printable
 from toplist.metrics.names import Names
 from toplist.results.tables import LOOK, NOTHING, Cell, Grid, Look, Page, Table
 
@@ -162,21 +162,6 @@ def _markdown(words: str) -> str:
     return plain.replace("<", "&lt;").replace("](", r"]\(")
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "†": r"$^{\dagger}$",
-    "‡": r"$^{\ddagger}$",
-    "▾": r"$^{\blacktriangledown}$",
-    "<": "$<$",
-    ">": "$>$",
-    "|": r"\textbar{}",
-    **{character: "\\" + character for character in "&%$#_{}"},
-}
-
-
 def latex(page: Page, caption: str | None = None, label: str | None = None) -> str:
     r"""Write a page as LaTeX tables (booktabs); the best is bold, notes are comments.
 
@@ -186,7 +171,7 @@ def latex(page: Page, caption: str | None = None, label: str | None = None) -> s
     parts = [*map(_latex_table, page.tables)]
     below = [line for line in (page.legend, *best) if line]
     if below:
-        parts.append(rf"{{\footnotesize {_latex('; '.join(below))}}}")
+        parts.append(rf"{{\footnotesize {in_latex('; '.join(below))}}}")
     marks = any("blacktriangledown" in part for part in parts)
     needs = r"needs \usepackage{booktabs}" + r" and \usepackage{amssymb}" * marks
     comments = (*page.warnings, *best, *page.notes, needs)
@@ -198,7 +183,7 @@ def latex(page: Page, caption: str | None = None, label: str | None = None) -> s
         if words is not None and not isinstance(words, str):
             raise TypeError(f"{option} must be text, not {words!r}")
     head = [r"\begin{table}", r"\centering"]
-    head += [] if caption is None else [rf"\caption{{{_latex(caption)}}}"]
+    head += [] if caption is None else [rf"\caption{{{in_latex(caption)}}}"]
     if label is not None:
         if set(label) & set("\\{}%#~^&$ ,\n\t") or not label:  # what LaTeX cannot refer to
             raise ValueError(f"label {label!r}: letters, digits and : . - _ only")
@@ -214,7 +199,7 @@ def _latex_table(table: Table) -> str:
     split = [len({cell.interval[:1] == "[" for cell in column}) > 1 for column in columns]
 
     def line(label: str, cells: Iterable[str]) -> str:
-        first = _latex(label)
+        first = in_latex(label)
         if first.startswith(("[", "*")):  # no optional argument of the line break before it
             first = f"{{{first[0]}}}{first[1:]}"
         return " & ".join([first, *cells]) + r" \\"
@@ -223,14 +208,14 @@ def _latex_table(table: Table) -> str:
         return re.sub(r"(?<!e)-(?=\d)", "$-$", number)
 
     def write(cell: Cell, two: bool) -> str:
-        mean = minus(_latex(cell.mean))
+        mean = minus(in_latex(cell.mean))
         mean = rf"\textbf{{{mean}}}" if cell.best else mean
         interval = minus(cell.interval.replace("±", r"$\pm$\,").replace(NOTHING, "--"))
         small = rf"{{\scriptsize{interval}}}" if interval else ""
         return f"{mean} & {small}" if two else f"{mean} {small}".strip()
 
     headers = (
-        rf"\multicolumn{{2}}{{r}}{{{_latex(column)}}}" if two else _latex(column)
+        rf"\multicolumn{{2}}{{r}}{{{in_latex(column)}}}" if two else in_latex(column)
         for column, two in zip(table.columns, split, strict=True)
     )
     lines = [
@@ -243,12 +228,6 @@ def _latex_table(table: Table) -> str:
         r"\end{tabular}",
     ]
     return "\n".join(lines)
-
-
-def _latex(words: str) -> str:
-    """Return words in one line, without commands."""
-    plain = printable(" ".join(words.split()))
-    return "".join(_LATEX.get(character, character) for character in plain)
 
 
 # Only opacity and currentColor are set, so that light and dark themes keep their colours.

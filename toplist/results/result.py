@@ -217,6 +217,7 @@ class TopKResult(Means, Display):
         name : str
             ``"name"`` or ``"name@k"``.
         style : {"text", "latex"}
+            LaTeX (amsmath): an equation, and a paragraph for each note.
         """
         choice("style", style, properties.STYLES)
         from toplist.results import describe
