@@ -4,7 +4,7 @@ import re
 
 # An equation, or what stands between dollars.
 MATH = re.compile(r"\\\[(.*?)\\\](?=\n)|(?<!\\)\$(.*?)(?<!\\)\$")
-# Indices that a formula binds, k, and logarithm's e.
+# Indices that a formula binds, and k.
 BOUND = set("ijklqruv")
 
 

@@ -1,5 +1,6 @@
 """Nothing is cut off, nothing lies on the curves, and every text can be read in every style."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, pairwise, product
 
@@ -122,6 +123,35 @@ def test_a_figure_that_is_given_stays():
     mine = matplotlib.figure.Figure(figsize=(5, 3)).subplots()
     plots.curves(systems(8, 33), "ndcg", ax=mine)
     assert tuple(mine.figure.get_size_inches()) == (5, 3)
+
+
+ODD = "_base_", "US$5 v US$10_x", "$\\bad$", "_"
+
+
+@pytest.mark.parametrize(
+    "name", [*PICTURES, "precision_recall", "sampled", "over_k", "segments alone"]
+)
+def test_names_are_drawn_as_they_are(name):
+    """An underscore keeps no name from a legend, and dollars are no math."""
+    points = ["iprec(recall=0.1)", "iprec(recall=1)"]
+    own = replace(tl.METRICS["mrr"], name="m$r$_x^")
+    some = {
+        system: tl.top_k_eval(RANKS[at], TRUTHS, [1, 10], metrics=["ndcg", own, *points])
+        for at, system in enumerate(ODD)
+    }
+    both = tl.compare(some, baseline=ODD[0])
+    more = {
+        "precision_recall": lambda: plots.precision_recall(some),
+        "sampled": lambda: plots.sampled(some, some, "ndcg"),
+        "over_k": lambda: both.plot(own.name),
+        "segments alone": lambda: plots.segments(some, f"{own.name}@10"),
+    }
+    ax = more[name]() if name in more else PICTURES[name][1](some, both)
+    ax.figure.draw_without_rendering()
+    shown = [text for text in written(ax.figure) if any(one in text.get_text() for one in ODD)]
+    words = " ".join(text.get_text() for text in shown)
+    assert all(one in words for one in ODD[: 2 if name == "band" else 4])
+    assert not any(text.get_parse_math() for text in shown if "$" in text.get_text())
 
 
 def luminance(colour):

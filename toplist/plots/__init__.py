@@ -212,7 +212,8 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
         above = np.searchsorted(-values[::-1], -steps, side="left") / max(len(values), 1)
         mean = f"mean {result[name]:.4f}"
         text = f"{label}: {mean}" if label else mean
-        ax.step(steps, above, where="post", label=text, linewidth=1.8, **axes.style(i, i))
+        look = {"label": axes.labelled(text), **axes.style(i, i)}
+        ax.step(steps, above, where="post", linewidth=1.8, **look)
         if len(systems) == 1:
             ax.fill_between(steps, above, step="post", alpha=0.15, color=COLOURS[0], linewidth=0)
     whose, share = (worded(text, result.terms.unit) for text in ("of a user", "share of users"))
@@ -269,8 +270,8 @@ def precision_recall(
             )
         named = [(recall, f"{name}@{k or result.terms.depth}") for recall, name in points]
         rows = [(recall, result[name], *result.interval(name, level)) for recall, name in named]
-        look = {"label": label or None, "marker": "o", "markersize": 3, **axes.style(i, i)}
-        axes.banded(ax, *np.array(rows).T, **look)
+        look = {"label": axes.labelled(label), **axes.style(i, i)}
+        axes.banded(ax, *np.array(rows).T, marker="o", markersize=3, **look)
     ax.set(xlabel="recall", ylabel="interpolated precision", ylim=(0, None))
     axes.clean(ax)
     names = [name for _, name in named]
@@ -329,16 +330,15 @@ def segments(
         means = np.array([result[name] for result in parts.values()])
         ends = np.array([result.interval(name, level) for result in parts.values()]).T
         reach = np.nan_to_num(np.abs(ends - means))
-        colour, marker = axes.colour(i), MARKERS[i % len(MARKERS)]
-        ax.errorbar(
-            means, places, xerr=reach, fmt=marker, color=colour, capsize=3, label=system or None
-        )
+        look: dict[str, Any] = {"color": axes.colour(i), "label": axes.labelled(system)}
+        marker = MARKERS[i % len(MARKERS)]
+        ax.errorbar(means, places, xerr=reach, fmt=marker, capsize=3, **look)
     texts = ["no label" if label is None else str(label) for label in labels]
     names = [
         f"{label}\n{axes.counted(n_users, result.terms.unit)}"
         for label, n_users in zip(axes.brief(texts, axes.OF_NAME), labels.values(), strict=True)
     ]
-    ax.set_yticks(range(len(labels)), names)
+    ax.set_yticks(range(len(labels)), names, parse_math=False)
     ax.set(xlim=(0, None), ylim=(len(labels) - 0.5, -0.5))
     ax.locator_params(axis="x", nbins=6)
     ax.set_xlabel(f"{name}, mean and {level * 100:g} % interval")
@@ -393,7 +393,8 @@ def exposure(counts: ArrayLike | Mapping[str, ArrayLike], *, ax: Axes | None = N
         gini = f"Gini {gini_index(numbers):.3f}"
         text = f"{label} ({gini})" if label else gini
         # much of a curve may lie on the frame, which would hide half of the line
-        (line,) = ax.plot(items, share, label=text, linewidth=1.8, **axes.style(i, i))
+        look = {"label": axes.labelled(text), **axes.style(i, i)}
+        (line,) = ax.plot(items, share, linewidth=1.8, **look)
         line.set(clip_on=False, zorder=3)
     ax.set(xlabel="share of items, least recommended first", ylabel="share of recommendations")
     ax.set(xlim=(0, 1), ylim=(0, 1))

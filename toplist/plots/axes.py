@@ -78,17 +78,22 @@ def facets(n: int, high: float) -> "list[Axes]":
 def headline(places: "Sequence[Axes]", *parts: str) -> None:
     """Write a line above several charts."""
     drawn: Any = places[0].figure
-    drawn.suptitle(lines("; ".join(parts), 40 * min(3, len(places))), fontsize="small")
+    words = lines("; ".join(parts), 40 * min(3, len(places)))
+    drawn.suptitle(words, fontsize="small", parse_math=False)
 
 
 def fitted(ax: "Axes", high: float = 0.0) -> "Axes":
     """Return axes; a figure that `axes` made grows until they keep their size beside all words.
 
-    That is three fifths of it, and at least `high` inches.
+    That is three fifths of it, and at least `high` inches. A dollar in a label is one, no math.
     """
-    if not hasattr(ax, "_repr_png_"):
-        return ax
     drawn: Any = ax.figure
+    is_ours = hasattr(ax, "_repr_png_")
+    for one in drawn.axes if is_ours else [ax]:
+        for label in (one.xaxis.label, one.yaxis.label):
+            label.set_parse_math("$" not in label.get_text())
+    if not is_ours:
+        return ax
     least = 0.6 * drawn.get_size_inches() / ax.get_gridspec().get_geometry()[::-1]  # type: ignore[union-attr]
     least[1] = max(least[1], high)
     beside = ax.get_legend()
@@ -198,7 +203,7 @@ def line(
     values = result[name], *result.interval(name, level)
     end = end_of(result, len(values[0]))
     stops = "o" * (end < len(values[0]) or end == 1)
-    look = {"label": label, "marker": stops, "markevery": [-1], **style}
+    look = {"label": labelled(label), "marker": stops, "markevery": [-1], **style}
     banded(ax, np.arange(1, end + 1), *(some[:end] for some in values), **look)
 
 
@@ -224,7 +229,7 @@ def dots(ax: "Axes", rows: Sequence[tuple[str, float, float, float, str, bool]])
         inside = ax.get_facecolor() if hollow else colour
         look: dict[str, Any] = {"markersize": 6, "markerfacecolor": inside, "markeredgewidth": 1.4}
         ax.plot([at], [place], marker="o", color=colour, linestyle="", **look)
-    ax.set_yticks(range(len(rows)), brief([row[0] for row in rows], OF_NAME))
+    ax.set_yticks(range(len(rows)), brief([row[0] for row in rows], OF_NAME), parse_math=False)
     ax.set_ylim(len(rows) - 0.3, -0.7)
     ax.locator_params(axis="x", nbins=5)
     clean(ax, grid="x")
@@ -251,6 +256,11 @@ def clean(ax: "Axes", grid: str = "both") -> None:
     ax.set_axisbelow(True)
 
 
+def labelled(name: Any) -> str:
+    """Return the label of what is drawn: matplotlib keeps those from legends that begin with _."""
+    return f" {name}" if str(name).startswith("_") else str(name)
+
+
 def legend(ax: "Axes", by_end: bool = False) -> None:
     """Add a legend beside the chart, of very many the first; or sorted by how the lines end."""
     handles, labels = ax.get_legend_handles_labels()
@@ -260,14 +270,18 @@ def legend(ax: "Axes", by_end: bool = False) -> None:
         pairs.sort(key=lambda pair: -np.nan_to_num(ends[id(pair[0])]))
     title = f"{LEGEND_LONGEST} {'highest of' if by_end else 'of'} {len(pairs)}"
     title *= len(pairs) > LEGEND_LONGEST
-    if pairs:
-        ax.legend(*zip(*pairs[:LEGEND_LONGEST], strict=True), title=title, frameon=False, **RIGHT)
+    if not pairs:
+        return
+    shown = zip(*pairs[:LEGEND_LONGEST], strict=True)
+    for text in ax.legend(*shown, title=title, frameon=False, **RIGHT).get_texts():
+        text.set(text=text.get_text().removeprefix(" "), parse_math=False)
 
 
 def caption(ax: "Axes", *parts: str) -> None:
     """Write a line above the chart, or remove it; a long one is in several, as wide as it is."""
     letters = int(17 * ax.get_window_extent().width / ax.figure.dpi)  # about 17 in an inch
-    ax.set_title(lines("; ".join(parts), max(letters, 24)), loc="left", fontsize="small")
+    words = lines("; ".join(parts), max(letters, 24))
+    ax.set_title(words, loc="left", fontsize="small", parse_math=False)
 
 
 def finished(

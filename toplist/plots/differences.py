@@ -257,7 +257,9 @@ def critical_difference(
         ax.plot([rank, rank, end], [0, y, y], color=COLOURS[0], linewidth=0.9)
         side = "right" if left else "left"
         label = f"{name}  {rank:.2f}" if left else f"{rank:.2f}  {name}"
-        ax.text(end + (-1 if left else 1) * 0.01 * n, y, label, ha=side, va="center")
+        ax.text(
+            end + (-1 if left else 1) * 0.01 * n, y, label, ha=side, va="center", parse_math=False
+        )
     ax.set_xlim(1 - 0.03 * n, max(n, 1 + critical) + 0.03 * n)
     ax.set_ylim(-below - OF_RANK * half, 0.8)
     ax.set_axis_off()
