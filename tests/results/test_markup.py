@@ -46,7 +46,7 @@ def test_html_says_what_the_terminal_says_without_script_address_or_colour_of_it
 def test_markdown_and_latex_say_what_the_terminal_says():
     lines = RESULT.to_markdown().splitlines()
     assert lines[:2] == ["|  | @1 | @5 |", "| --- | ---: | ---: |"]
-    assert lines[4].startswith(r"| map_\|&lt;R>&% | ") and numbers("\n".join(lines[2:5])) == CELLS
+    assert lines[4].startswith(r"| map\_\|&lt;R>&% | ") and numbers("\n".join(lines[2:5])) == CELLS
     assert lines[-1] == repr(RESULT).splitlines()[-1]
     lines = RESULT.to_latex().splitlines()
     assert lines[2] == "% 2 of 3 users evaluated, 1 skipped (no relevant items)"
@@ -102,6 +102,25 @@ def test_names_and_notes_are_escaped():
     assert "DIFFERENT USERS" in markdown and "<script>" not in markdown and "](" not in markdown
     assert not any(line.startswith("#") for line in markdown.split("\n"))
     assert "<script>" not in both._repr_html_()
+
+
+IN_MARKDOWN = {
+    "_base_": r"\_base\_",
+    "__init__": r"\_\_init\_\_",
+    "item_knn_v2": "item_knn_v2",  # no emphasis within a word
+    "(_x_)": r"(\_x\_)",
+    "~~x~~": r"\~\~x\~\~",
+    "US$5 v $x$": r"US\$5 v \$x\$",
+    "a&amp;b &#36; R&D; A & B": r"a\&amp;b \&#36; R\&D; A & B",
+    r"*a* \_ `b`": r"\*a\* \\\_ \`b\`",
+    "<i>": "&lt;i>",
+}
+
+
+@pytest.mark.parametrize("name", IN_MARKDOWN)
+def test_markdown_shows_a_name_as_it_is(name):
+    lines = tl.compare({name: RESULT, "other": RESULT}).to_markdown().splitlines()
+    assert any(line.startswith(f"| {IN_MARKDOWN[name]} | ") for line in lines)
 
 
 def test_control_characters_reach_no_terminal(tmp_path, capsys):

@@ -155,10 +155,10 @@ def markdown(page: Page) -> str:
 
 
 def _markdown(words: str) -> str:
-    """Return words in one line that are no HTML and no link."""
+    """Return words in one line that are no HTML, no link, no entity, no math and no emphasis."""
     plain = printable(" ".join(words.split()))
-    for character in "\\`*":
-        plain = plain.replace(character, "\\" + character)
+    # an underscore within a word is none
+    plain = re.sub(r"[\\`*~$]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", plain)
     return plain.replace("<", "&lt;").replace("](", r"]\(")
 
 
