@@ -47,10 +47,23 @@ def test_the_table(both):
     assert both.to_dict()["poor"] == both.results["poor"].to_dict()
 
 
-def test_many_metrics_at_several_k_have_a_table_each():
-    names = ["ndcg", "map", "recall", "precision", "mrr", "hit", "dcg", "cg", "f1"]
-    shown = repr(compared(SYSTEMS, TRUTHS, [1, 2], metrics=names)).splitlines()
-    assert ["ndcg", "=", "dcg", "@1", "@2"] in [line.split() for line in shown]
+TEN = ["ndcg", "map", "recall", "precision", "mrr", "hit", "rbp", "err", "f1", "r_precision"]
+# Systems, metrics, k's, and what heads the columns of the first table.
+LAYOUTS = [
+    (2, 4, [1, 2], "ndcg@1 ndcg@2 map@1 map@2"),
+    (2, 9, [1, 2], "ndcg @1 @2"),
+    (9, 10, [1, 2, 3], "ndcg @1 @2 @3"),
+    (3, 10, [1, 2, 3], "s0 s1 s2"),
+    (8, 10, [1, 2, 3], "s0 s1 s2 s3"),
+    (2, 9, [1], "s0 s1"),
+]
+
+
+@pytest.mark.parametrize(("n", "n_metrics", "k", "heads"), LAYOUTS)
+def test_many_means_are_a_table_per_metric_or_a_row_per_mean(n, n_metrics, k, heads):
+    lists = {f"s{i}": GOOD for i in range(n)}
+    text = compared(lists, TRUTHS, k, metrics=TEN[:n_metrics]).to_text(every_metric=True)
+    assert " ".join(text.splitlines()[0].split()).startswith(heads)
 
 
 def test_the_best():

@@ -4,10 +4,12 @@ Side by side
 ------------
 
 ``tl.compare({name: result})`` is a table with a row per system, the best of every column marked (by
-`Metric.higher_is_better`); more than eight columns become a table per metric. Lines below it tell
-where systems were counted over different users, or by different conventions, formulas, candidates,
-metrics or k, and where all lists of one end before a k that others reach: there no system is
-marked. ``compared.differences`` has the same as values, each with its kind and its systems.
+`Metric.higher_is_better`). More than eight means are a table per metric; or, of up to eight systems
+where each metric has one k or these tables would fill a screen, one table with a row per mean.
+Lines below it tell where systems were counted over different users, or by different conventions,
+formulas, candidates, metrics or k, and where all lists of one end before a k that others reach:
+there no system is marked. ``compared.differences`` has the same as values, each with its kind and
+its systems.
 
 >>> import toplist as tl
 >>> one_out = tl.Hits.from_ranks([1, 3, 0, 2], n_listed=5)    # rank of the held-out item; 0: missed

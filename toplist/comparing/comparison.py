@@ -63,9 +63,9 @@ def compare(
     Returns
     -------
     Comparison
-        Printed, a table with a row per system; the best of every column is marked, or with a
-        baseline what differs from it. Lines below it say which systems were evaluated on different
-        users, or by different rules.
+        Printed, a table of all means; the best of each is marked, or with a baseline what differs
+        from it. Lines below it say which systems were evaluated on different users, or by different
+        rules.
 
     Raises
     ------
@@ -141,8 +141,9 @@ def _runs(results: Mapping[Any, Any]) -> tuple[dict[str, TopKResult], dict[str, 
 class Comparison(HasViews):
     """Several results side by side. Returned by `toplist.compare`.
 
-    Printed, it is a table with a row per system; the best of every column is marked. The lines
-    below it say what makes the systems not comparable: other users, conventions or policies.
+    Printed, it is a table with a row per system, or where these are few and means many, a row per
+    mean; the best of each mean is marked. The lines below it say what makes the systems not
+    comparable: other users, conventions or policies.
 
     Attributes
     ----------
