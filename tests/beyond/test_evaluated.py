@@ -286,9 +286,12 @@ def test_eval_says_what_is_needed_and_what_is_wrong(folder, cli, good):
     assert (folder / "users.csv").read_text().startswith(header)
 
 
-FILES = [  # kind, text, what is read, or the words of the error
+FILES = [  # kind and column, text, what is read, or the words of the error
     ("ids", "\ufeffitem_id,count\n\na,1\na,2\n", (["a", "a"], None)),
     ("counts", "item_id,count\na,1\na,2\n", "item 'a' has two rows"),
+    ("counts", "item_id,query\na,1\na,2\nb,1\n", (["a", "b"], [2, 1])),  # interactions
+    ("counts", "item_id,n\na,7\nb,1\n", "no column 'count', .*facts.csv:COLUMN names another"),
+    ("counts:n", "item_id,n,title\na,7,x\nb,1,y\n", (["a", "b"], [7.0, 1.0])),
     ("numbers", "item_id\na\n", "0 columns besides 'item_id'"),
     ("number", "days,item_id\n3,a\n0.5,b\n", (["a", "b"], [3.0, 0.5])),
     ("number", "item_id\na\n", "0 columns besides 'item_id': one number is needed"),
@@ -300,8 +303,9 @@ FILES = [  # kind, text, what is read, or the words of the error
 
 @pytest.mark.parametrize(("kind", "text", "expected"), FILES)
 def test_files_of_facts(tmp_path, kind, text, expected):
-    path = tmp_path / "facts.csv"
-    path.write_text(text, encoding="utf-8")
+    (tmp_path / "facts.csv").write_text(text, encoding="utf-8")
+    kind, colon, column = kind.partition(":")
+    path = f"{tmp_path / 'facts.csv'}{colon}{column}"
     if isinstance(expected, str):
         with pytest.raises(ValueError, match=expected):
             tables.facts(path, kind)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import optional, require
+from toplist.checks import no_columns, optional, require
 from toplist.files import text
 from toplist.files.formats import (
     LARGEST,
@@ -32,6 +32,7 @@ from toplist.files.formats import (
 from toplist.files.jsonl import text_tables
 from toplist.inputs.columns import Cells, Table
 from toplist.inputs.facts import DOCUMENT, NUMBER, VECTOR, Facts, by_item
+from toplist.inputs.options import SYNONYMS
 from toplist.inputs.texts import Texts
 from toplist.results.saved import Content, write_all
 from toplist.results.tables import csv_text
@@ -124,10 +125,10 @@ def facts(path: PathLike, kind: str) -> Facts:
     path : path
         Of one fact, ``FILE:COLUMN`` names its column where there are several.
     kind : {"ids", "counts", "number", "numbers", "labels", "document", "matrix", "items"}
-        The column item_id, and: nothing; count, or a row for each interaction, so that the training
-        data itself can be given; one number; numbers, one or several; a label, with several rows of
-        an item and an empty cell for none; the document; a column of distances for each item. Of
-        "items": user_id and item_id.
+        The column item_id, and: nothing; count, or a row for each interaction of a column of users,
+        so that the training data itself can be given; one number; numbers, one or several; a label,
+        with several rows of an item and an empty cell for none; the document; a column of distances
+        for each item. Of "items": user_id and item_id.
 
     Examples
     --------
@@ -138,13 +139,16 @@ def facts(path: PathLike, kind: str) -> Facts:
     Facts(items=['a'], values=[1.5], columns=('price',), order=None)
     """
     file, name = os.fspath(path), ""
-    if kind in ("number", "labels") and not os.path.exists(path):
+    if kind in ("number", "labels", "counts") and not os.path.exists(path):
         file, _, name = file.rpartition(":") if ":" in file else (file, "", "")
 
     def wanted(header: list[str]) -> list[str]:
         fixed = {"ids": [], "document": ["document"], "items": ["item_id"]}
         rest = fixed.get(kind, [name] if name else [one for one in header if one != "item_id"])
-        if kind == "counts":
+        if kind == "counts" and not name:
+            interactions = {"user_id", *SYNONYMS["user_id"]}.intersection(header)
+            if "count" not in header and not interactions and rest:
+                raise no_columns("", ["count"], header, f"{file}:COLUMN names another")
             rest = ["count"] if "count" in header else []
         return [key, *rest]
 

@@ -199,8 +199,8 @@ class Items(Once):
     counts: Any = _fact(
         give="a dict item -> interactions in the training data, or an array",
         file="counts",
-        help="item_id and count, or the training data itself, for average_popularity, "
-        "tail_percentage, novelty and popularity_lift",
+        help="item_id and count (FILE:COLUMN another), or the training data itself, user_id and "
+        "item_id, for average_popularity, tail_percentage, novelty and popularity_lift",
     )
     features: Any = _fact(
         give="a dict item -> vector, or an array of items x features",
