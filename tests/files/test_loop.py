@@ -346,7 +346,7 @@ def test_parts_by_user_and_the_truth_merge_to_the_whole(n_parts, ids):
         assert parts[-1].n_missing == 0
     groups = tl.Groups({user: [[item] for item in some] for user, some in truths.items()})
     table = frame_of("pyarrow", columns_of(truths, None))
-    for side in (truths, table, tl.GroundTruths(truths), groups):
+    for side in (truths, table, tl.GroundTruths(truths)):
         whole = tl.merge(parts, side)
         same(whole, expected)
         for name in expected.names():
@@ -355,6 +355,9 @@ def test_parts_by_user_and_the_truth_merge_to_the_whole(n_parts, ids):
     most = max(parts, key=lambda one: one.n_users)
     said("a user has lists in two parts", tl.merge, [*parts, most])
     said("35 users of the parts have no ground truth here", tl.merge, parts, {"nobody": ["x"]})
+    seen = next(user for user in ranks if user in truths)
+    for other in (truths | {seen: [*truths[seen]][1:]}, groups):
+        said("evaluated against other ground truths", tl.merge, parts, other)
 
 
 MINE = tl.Convention("mine", {name: tl.METRICS[name] for name in ("ndcg", "map")}, empty="one")

@@ -265,7 +265,7 @@ def align(
         shown = " and ".join(f"{s} has {results[s].users[0]!r}" for s in kinds.values())
         raise NotTestable(
             f"users are text in one result and numbers in another, which are never equal: {shown}; "
-            "evaluate both from files, or both from memory"
+            "CSV and TREC files hold text, Parquet what its columns are: write both in one way"
         )
     if users == "same" and n_all > len(keys):
         skips = any(one.terms.missing == "skip" for one in results.values())

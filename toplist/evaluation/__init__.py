@@ -232,8 +232,8 @@ def merge(
         ``items_as`` or ``duplicates`` differ ("raise" goes with the others: no list had a copy;
         of two functions ``items_as`` it is not seen); or if a user is in two parts. Beside ground
         truths, for parts that were not made with ``keep="part"``, with weights, propensities or
-        ``items_as``, for a user of a part who has no ground truth, and where all of them lack what
-        a metric needs, such as a grade of 0.
+        ``items_as``, for a user of a part who has no ground truth or another one than there, and
+        where all of them lack what a metric needs, such as a grade of 0.
 
     Examples
     --------
@@ -312,6 +312,12 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
         relevant = replace(truth.take(rows), users=users)
         return closed_up(join(nothing, relevant, depth, joining, whole=False), depth, joining)
 
+    same = without_lists(np.flatnonzero(here), joining).about.fingerprints
+    if len(whole.listed) and together(same).total != together(whole.prints).total:
+        raise ValueError(
+            "merge: the parts were evaluated against other ground truths than these: their users "
+            "have other relevant items or grades, or items that are numbers here and text there"
+        )
     rows = np.flatnonzero(~here)
     hits = without_lists(rows, joining._replace(listed=terms.relevant == "listed"))
     lacking = [one for one in terms.metrics.values() if not len(rows) or lacks(one, hits)]
