@@ -43,6 +43,18 @@ def test_the_table_is_that_of_python(good, results):
     assert good("eval", *ALONE[:2], "--format", "latex") == f"{default.to_latex()}\n"
 
 
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_names_above_segments_and_below_tests_are_what_the_format_needs(form, good):
+    shown = {"table": r"\x1b_x_", "markdown": r"**\\x1b_x\_**", "latex": r"% system \x1b_x_"}
+    shutil.copy("recs.csv", "\x1b_x_.csv")
+    files = "\x1b_x_.csv", *SYSTEMS[1:]
+    out = good("eval", *files, "--segments", "users.csv:country", "--format", form)
+    below = good("compare", *files, "--format", form)
+    name = re.sub(r"\*\*|% system ", "", shown[form])
+    assert shown[form] in out and f"{name}: 3 of 3 users" in below
+    assert "\x1b" not in out + below
+
+
 def test_json(good):
     out = good("eval", *ALONE[:3], 2, 1, "-m", "mrr", "--format", "json")
     assert out == f"{tl.top_k_eval(RANKED, RELEVANT, k=[2, 1], metrics='mrr').to_json()}\n"

@@ -8,6 +8,7 @@ from contextlib import suppress
 from math import nan
 from typing import Any
 
+from toplist.checks import printable
 from toplist.cli import options as cli
 from toplist.cli import reading
 from toplist.comparing.comparison import Comparison, compare
@@ -102,10 +103,10 @@ def run_compare(options: argparse.Namespace) -> cli.Output:
         parts = {"tests": tests, **dict(_more(options, comparison, tests))}
     except KeyError as error:  # a name that a system lacks
         raise ValueError(error.args[0]) from None
-    text, rules = cli.formatted(options, parts), comparison.rules()
+    text, rules = cli.formatted(options, parts), [*map(printable, comparison.rules())]
     below = {
         "table": "\n".join(markup.fitted(rules, cli.screen_width(options))),
-        "markdown": "\n\n".join(rules),
+        "markdown": "\n\n".join(map(markup.in_markdown, rules)),
         "latex": "\n".join(f"% {line}" for line in rules),
     }
     if options.format in below:

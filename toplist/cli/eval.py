@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from toplist import plots
-from toplist.checks import prefixed
+from toplist.checks import prefixed, printable
 from toplist.cli import options as cli
 from toplist.cli import reading
 from toplist.metrics.conventions import convention_of
 from toplist.results import describe
 from toplist.results.describe import content, text_of
+from toplist.results.markup import in_markdown
 from toplist.results.result import TopKResult
 from toplist.results.saved import check_name, dump
 from toplist.results.segments import Segments
@@ -127,8 +128,9 @@ def systems(options: argparse.Namespace, found: Shown, **how: Any) -> str:
 
         return cli.formatted(options, {"": compare(shown)}, **how)
     title = TITLES[options.format]
+    written = in_markdown if options.format == "markdown" else printable
     texts = ((name, cli.formatted(options, {name: one})) for name, one in shown.items())
-    return "\n\n".join(title.format(name) + text for name, text in texts)
+    return "\n\n".join(title.format(written(name)) + text for name, text in texts)
 
 
 def _by_system(grids: Mapping[str, Grid]) -> Grid:

@@ -134,7 +134,7 @@ def markdown(page: Page) -> str:
     """Write a page as Markdown tables; the best is bold."""
 
     def write(cell: Cell) -> str:
-        mean = f"**{_markdown(cell.mean)}**" if cell.best else _markdown(cell.mean)
+        mean = f"**{in_markdown(cell.mean)}**" if cell.best else in_markdown(cell.mean)
         return f"{mean} {cell.interval}".strip()
 
     def line(cells: Sequence[str]) -> str:
@@ -142,19 +142,19 @@ def markdown(page: Page) -> str:
 
     parts = [f"**{page.heading}**"] * bool(page.heading)
     for table in page.tables:
-        header = [*map(_markdown, (table.corner, *table.columns))]
+        header = [*map(in_markdown, (table.corner, *table.columns))]
         rule = ["---", *(["---:"] * len(table.columns))]
-        rows = ([_markdown(label), *map(write, cells)] for label, cells in table.rows)
+        rows = ([in_markdown(label), *map(write, cells)] for label, cells in table.rows)
         parts.append("\n".join(map(line, [header, rule, *rows])))
-    best = [f"**bold**: {_markdown(words)}" for words in page.marks]
+    best = [f"**bold**: {in_markdown(words)}" for words in page.marks]
     # a note is a paragraph: no heading, list, quotation or table
-    plain = ([_markdown(one) for one in some] for some in (page.warnings, page.notes))
-    marks = tuple("#>+-*=~|`")
+    plain = ([in_markdown(one) for one in some] for some in (page.warnings, page.notes))
+    marks = tuple("#>+-=|")
     warnings, notes = (["\\" * one.startswith(marks) + one for one in some] for some in plain)
     return "\n\n".join([*parts, *warnings, *best, *notes])
 
 
-def _markdown(words: str) -> str:
+def in_markdown(words: str) -> str:
     """Return words in one line that are no HTML, no link, no entity, no math and no emphasis."""
     plain = printable(" ".join(words.split()))
     # an underscore within a word is none
