@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -123,6 +124,9 @@ def test_the_table_and_the_frame(found):
         "users: ml 300, yelp 500, movies 200",
     ):
         assert words in text
+    means = found.to_text(intervals=False)
+    assert not re.search(r"\[|±|, wider|interval of", means) and "500 resamples" in means
+    assert "less popularity: difference of the means over the data sets that have both\n" in means
     assert "less" not in tl.across(found.comparisons, "ndcg@10", n_resamples=99).to_text()[:200]
     assert "| ease | **" in found.to_markdown() and r"ease & \textbf{" in found.to_latex()
     assert rows["knn"]["p"] == found.contrast("knn").these.p

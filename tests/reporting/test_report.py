@@ -127,6 +127,11 @@ def test_the_answer_comes_first_and_says_what_is_not_shown(page):
     same = Reader(page({"base": given["base"], "copy": given["base"]}, truth)).shown
     assert "copy and base have the same ndcg@10 everywhere: " in same
     assert "anything from" not in same
+    alike = {"a": [["x", "y"]] * 2, "b": [["y", "x"]] * 2}  # both users lose as much
+    shown = Reader(page(alike, ["x"] * 2, 2)).shown
+    assert "A difference of b from a is not shown" in shown and "anything from" not in shown
+    tied = Reader(page({**given, "copy": given["new"]}, truth)).shown
+    assert "new and copy have the highest ndcg@10 of 3 systems: " in tied
     four = {**given, "twin": twin, "worst": {user: ["i00"] for user in truth}}
     text = page(four, truth)
     read = Reader(text)

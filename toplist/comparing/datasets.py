@@ -485,6 +485,7 @@ class Across(Display):
         )
 
     def _page(self, look: Look = LOOK) -> Page:
+        shown = look.intervals is not False
         interval = self.of == "these" or len(self.datasets) >= FEW
         ranks = look._replace(digits=2)
         values, table = np.vstack([self.means, self.macro]), []
@@ -493,20 +494,21 @@ class Across(Display):
         for at, (system, row) in enumerate(zip(self.systems, self._rows(), strict=True)):
             means = zip(values[:, at].tolist(), tops[:, at].tolist(), strict=True)
             cells = [Cell(look.number(value), best=best) for value, best in means]
-            ends = "" if self.rank_low is None else ranks.ends(row["rank_low"], row["rank_high"])
+            known = shown and self.rank_low is not None
+            ends = ranks.ends(row["rank_low"], row["rank_high"]) if known else ""
             cells.append(Cell(ranks.number(row["mean_rank"]), ends))
             cells.append(Cell(f"{row['borda']:g}"))
             if self.baseline is not None:
                 d, low, high, better_in = map(row.get, ("difference", "low", "high", "better_in"))
                 half = ""
-                if interval and low is not None and high is not None:
+                if shown and interval and low is not None and high is not None:
                     half = f"±{look.number((high - low) / 2)}"
                 cells.append(Cell("-" if d is None else look.signed(d), half))
                 cells.append(Cell("-" if better_in is None else str(better_in)))
             table.append((system, cells))
         columns = [*self.datasets, "mean", "rank", "Borda"]
         columns += [] if self.baseline is None else [f"less {self.baseline}", "better in"]
-        notes = [*self._of_ranks(), *self._of_differences(interval), *self._accounts()]
+        notes = [*self._of_ranks(shown), *self._of_differences(interval, shown), *self._accounts()]
         notes += cautioned(self._rough, self._unit)
         best = "best of its column"
         return Page([Table(self.name, columns, table)], notes, self._warnings(), best=best)
@@ -526,23 +528,23 @@ class Across(Display):
                 lines.append(f"TWICE? {one} and {other} have {same}, and count as two data sets")
         return lines
 
-    def _of_ranks(self) -> Iterator[str]:
-        """Yield what is to be said of ranks and votes."""
+    def _of_ranks(self, shown: bool) -> Iterator[str]:
+        """Yield what is to be said of ranks and votes, of intervals if these are `shown`."""
         found, first = self.friedman, self.systems[0]
         yield "rank: mean over data sets, 1 is the best; Borda: systems beaten, ties half"
         if self.behind is None:
             yield f"no intervals of ranks: {self.why}"
         else:
-            yield (
-                "[low, high]: 95 % interval of the rank, for these data sets: who is surely ahead "
-                f"or behind, by users drawn again ({self.n_resamples:,} resamples, seed "
-                f"{self.seed})"
-            )
+            drawn = f"by users drawn again ({self.n_resamples:,} resamples, seed {self.seed})"
+            ends = "[low, high]: 95 % interval of the rank, for these data sets: who is surely "
+            if shown:
+                yield f"{ends}ahead or behind, {drawn}"
             both = zip(self.systems[1:], self.behind[1:], strict=True)
             near = [system for system, behind in both if not behind]
             words = f"not shown to be behind {first} in mean rank: {', '.join(near)}"
             far = f"in mean rank all others are behind {first} by more than chance"
-            told = "of all sets together; the intervals ask each set alone, and are wider"
+            told = "of all sets together"
+            told += "; the intervals ask each set alone, and are wider" if shown else f", {drawn}"
             yield f"{words if near else far} ({told})"
         f = f"; Iman-Davenport F {found.f:.2f}, p {probability(found.p_f)}"
         yield (
@@ -551,13 +553,15 @@ class Across(Display):
             f"{found.critical_difference:.2f} apart are not shown to differ at 0.05"
         )
 
-    def _of_differences(self, interval: bool) -> Iterator[str]:
-        """Yield what is to be said of differences from the baseline."""
+    def _of_differences(self, interval: bool, shown: bool) -> Iterator[str]:
+        """Yield what is to be said of differences from the baseline, of intervals if `shown`."""
         if self.baseline is None:
             return
         words = f"less {self.baseline}: difference of the means over the data sets that have both"
         known = any(one.of(self.of) is not None for one in self._contrasts.values())
-        if not interval:
+        if not shown:
+            yield words
+        elif not interval:
             yield f"{words}; no interval for {WORDS[self.of]}: fewer than {FEW} data sets"
         elif known:
             yield f"{words}, ± half of the 95 % interval, for {WORDS[self.of]}"

@@ -25,6 +25,7 @@ from toplist.reporting.showing import catalogue_of, history_of, plain, shown, ti
 from toplist.results import describe
 from toplist.results.result import TopKResult
 from toplist.results.tables import LOOK, Cell, Column, Look, Page, Table, percent, shortened
+from toplist.stats.units import snap
 
 # Of so many users the lists are looked at, for data checks and overlap: of more, some are drawn.
 LOOKED_AT = 20_000
@@ -142,6 +143,12 @@ class Report:
         means = {system: sign * one[self.primary] for system, one in results.items()}
         order = sorted(means, key=lambda one: (means[one] != means[one], means[one]))
         return {system: results[system] for system in order}
+
+    @cached
+    def leading(self) -> list[str]:
+        """The systems with the best mean in the primary metric: several where they are equal."""
+        best = next(iter(self.sorted.values()))[self.primary]
+        return [one for one, result in self.sorted.items() if not snap(result[self.primary], best)]
 
     def ranked(self, tests: Iterable[Contrast]) -> list[Contrast]:
         """Return tests, those of the best system first."""
