@@ -302,25 +302,34 @@ ASKED = {
 OF_RESULTS = ASKED | {
     "power": lambda both: both.power(difference=0.1),
     "lead": lambda both: both.lead(),
+    "band": lambda both: both.band("mrr").to_dict(),
+    "tukey": lambda both: both.tukey("mrr@3"),
     "segments differ": lambda both: both.by({u: u[-1] < "5" for u in OF_ONE}).heterogeneity(),
 }
 
 
 @pytest.mark.parametrize("what", OF_RESULTS)
-def test_clusters_of_one_row_each_are_none(what):
+def test_clusters_of_one_row_each_and_equal_weights_are_none(what):
     """Whether they are given or those of the results; also to tests of ranks and of signs."""
     metrics = ("mrr", "ndcg", "hit")
-    plain, own = (
+    plain, *alike = (
         tl.compare({name: found[name] for name in "ab"}, baseline="a")
         for found in (
             results(metrics=metrics),
             results(metrics=metrics, clusters=OF_ONE, unit="users"),
+            results(metrics=metrics, weights=dict.fromkeys(OF_ONE, 2.0)),
         )
     )
-    expected, found = OF_RESULTS[what](plain), OF_RESULTS[what](own)
-    rows, of_plain = (repr(getattr(one, "rows", None) or [*one]) for one in (found, expected))
-    assert rows == of_plain
-    assert str(found).splitlines()[:-2] == str(expected).splitlines()[:-2]  # below are rules
+    expected = OF_RESULTS[what](plain)
+    if what == "gate":  # whose floors are by the weights of a result
+        alike = alike[:1]
+    for found in map(OF_RESULTS[what], alike):
+        rows, of_plain = (
+            repr(getattr(one, "rows", None) or (one if isinstance(one, dict) else [*one]))
+            for one in (found, expected)
+        )
+        assert rows == of_plain
+        assert str(found).splitlines()[:-2] == str(expected).splitlines()[:-2]  # below are rules
     if what in ASKED:
         assert repr(ASKED[what](plain, clusters=OF_ONE)) == repr(expected)
 
@@ -353,7 +362,10 @@ def test_power_is_that_of_the_error_by_clusters():
     assert row["n_needed"] == pytest.approx(planning.n_needed(0.05, spread) * 400 / units)
     assert "rows  clusters  effective" in str(power) and "rows for 0.05" in str(power)
     five, _ = many(n_clusters=5)
-    assert math.isnan(tl.compare(five).power().rows[0]["detectable"])
+    hits, misses = (by_words([[one]] * 60, ["z"] * 60, 1, metrics="hit") for one in "zy")
+    for few in (five, {"a": hits, "b": hits}, {"a": hits, "b": misses}):  # or all alike
+        row = tl.compare(few).power(difference=0.05).rows[0]
+        assert np.isnan([row["detectable"], row["n_needed"]]).all()
     n_clusters = len({*labels.tolist()})
     assert f"on the same 400 rows in {n_clusters} clusters, chosen" in str(both.lead("mrr@5"))
 

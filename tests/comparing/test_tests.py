@@ -83,6 +83,21 @@ def calibrated():
     return tl.compare(results, baseline="a")
 
 
+def over_k(*means):
+    """Return the band of 40 users: a mean by each k, or in a list what they all differ by."""
+    noise = np.where(np.arange(40) % 2, 0.1, -0.1)
+    columns = [noise + one if isinstance(one, int) else np.repeat(one, 40) for one in means]
+    return inference.band(np.transpose(columns), np.zeros((40, len(means))))
+
+
+def two_alike():
+    """Return two systems of which one has a hit at 1, and one at 2, for both of two users."""
+    lists = {"a": [["x", "y"]] * 2, "b": [["y", "x"]] * 2}
+    return {
+        name: tl.top_k_eval(some, ["x"] * 2, 2, metrics="mrr@2") for name, some in lists.items()
+    }
+
+
 def equal(margin):
     return versus().equivalence("ndcg@10", margin=margin)
 
@@ -157,6 +172,17 @@ SAID = [
         lambda: str(paired_tests(THRICE, method="bootstrap")),
         "bootstrap over 3...that of sign flips",
     ),
+    (lambda: str(inference.tukey(THRICE)), "0.250...p is that of sign flips"),
+    (
+        lambda: str(over_k([0.5], 1, [0.5])),
+        "higher at k = 2, at all...critical value 2.02...no interval at k = 1, 3: all 40 rows diff",
+    ),
+    (lambda: str(over_k([0.5], 0)), "neither higher nor lower at any other k...at k = 1: all 40"),
+    (lambda: str(over_k([0.5], [0.1])), "no interval at k = 1 to 2: all 40 rows differ by the sa"),
+    (
+        lambda: tl.compare(two_alike()).lead().to_text(),
+        "+0.2500          -      -  0.500...differ alike for all users, p is that of sign flips",
+    ),
     (
         lambda: str(paired_tests(WORSE_MORE_OFTEN, method="sign", alternative="less")),
         "20/0/80  <0.001...differs: p < 0.05...OTHER SIDE: the test and",
@@ -208,6 +234,7 @@ UNSAID = [
     (lambda: str(paired_tests(THRICE, method="bootstrap")), "9,999"),
     (lambda: str(paired_tests(WORSE_MORE_OFTEN, method="sign")), "‡...▾...better"),
     (lambda: str(paired_tests(LEANS, method="sign")), "OTHER SIDE"),
+    (lambda: str(over_k([0.5], [0.1])), "neither...sup-t"),
     (lambda: str(paired_tests(FAR_CLUSTERS, clusters=np.repeat(range(16), 25))), "is less rough"),
 ]
 
@@ -380,3 +407,5 @@ def test_of_many_comparisons_the_first_name_is_printed_and_the_rest_is_counted(m
     assert len(tests.to_markdown().splitlines()) > 504
     alone = many[0].test(["map@5", "mrr@5"]).to_text()
     assert alone.startswith("map@5") and "1 more name: " in alone
+    halves = many[0].by({user: user % 2 for user in range(120)}).test("map@5")
+    assert len(halves) == 56 and halves.to_text().count("\nmap@5 ") == 27  # of one name all

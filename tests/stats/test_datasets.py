@@ -52,6 +52,10 @@ def test_a_difference_over_data_sets(of):
     found = datasets.over_datasets(D, **given)
     got = (found.difference, found.error, found.df, found.statistic, found.p, found.low, found.high)
     assert got == pytest.approx(OVER_SETS[of], rel=1e-6) and found.n == 5
+    alike = datasets.over_datasets([0.1, 0.2], [0.0, 0.01], [1, 999])  # how sure the first is?
+    assert np.isnan([alike.error, alike.p, alike.low]).all()
+    same = datasets.over_datasets([0.0, 0.2], [0.0, 0.01], [1, 999])  # where no user differs
+    assert (same.error, same.df) == (0.005, 999)
 
 
 def test_replicability_is_its_formula():

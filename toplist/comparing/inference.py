@@ -205,9 +205,10 @@ def paired_tests(
     level : float
         Of the intervals, between 0 and 1; they are two-sided whatever the alternative.
     weights, clusters : one per user, or dict user -> value
-        Weights, of which 0 counts nothing; labels of rows that belong together, such as the
-        sessions of a user. The t test allows for few or unequal ones (CR2, with Satterthwaite's
-        degrees of freedom: Bell and McCaffrey 2002), and a line says where they are too few.
+        Weights, of which 0 counts nothing, and equal ones are none; labels of rows that belong
+        together, such as the sessions of a user. The t test allows for few or unequal ones (CR2,
+        with Satterthwaite's degrees of freedom: Bell and McCaffrey 2002), and a line says where
+        they are too few.
     users : keys, one per row, optional
         Whose values the rows of arrays are.
     runs : {"independent", "paired"}, optional

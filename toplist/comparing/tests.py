@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
@@ -296,7 +297,8 @@ class Tests(Display, Sequence[Contrast]):
 
     def _shown(self, form: str, names: Names | None = None, **how: Any) -> Page:
         """Return all tables; for a terminal, of many in several names those of one, and a line."""
-        if names is not None or form != "text" or len(self._parts) == 1 or len(self) <= LINES:
+        several = len(self._parts) > 1 and len(self.names) > 1
+        if names is not None or form != "text" or not several or len(self) <= LINES:
             return super()._shown(form, names, **how)
         first = primary_of(self.names)
         rest = [one for one in self if one.name != first]
@@ -403,10 +405,10 @@ class Tests(Display, Sequence[Contrast]):
                 f"standard error {one.error:.4g}"
             )
         few = "without d_z, win/tie/loss and p alone, which .to_pandas() and other formats have"
-        alike = any(one.error == 0 and one.difference for one in self)
+        alike = any(math.isinf(one.statistic) for one in self)
         lines = {
             "where all differ by the same number, p is that of sign flips, without an interval": (
-                alike and plan.method in ("t", "bootstrap") and plan.margin is None
+                alike and plan.margin is None
             ),
             "win/tie/loss count rows; the interval and p are of clusters": plan.n_clusters,
             "the intervals are those of the t test": plan.method in OTHER_INTERVALS,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from toplist.checks import USERS, Floats, Ints, counted, readable, worded
+from toplist.checks import USERS, Bools, Floats, Ints, counted, readable, worded
 from toplist.comparing.aligning import Aligned
 from toplist.comparing.contrasts import SameUsers, TestPlan
 from toplist.comparing.side_by_side import Question, SideBySide
@@ -103,9 +103,7 @@ class Band(Display, simultaneous.BandValues):
         """Return the k's, from first to last, where the system is above, or below; None: none."""
         if above is None:
             return []
-        found = self.low_all > 0 if above else self.high_all < 0
-        edges = np.flatnonzero(np.diff(np.pad(found.astype(np.int8), 1)))
-        return [(int(first) + 1, int(last)) for first, last in edges.reshape(-1, 2)]
+        return _ranges(self.low_all > 0 if above else self.high_all < 0)
 
     def _grid(self) -> Grid:
         """Return a row per k."""
@@ -144,19 +142,34 @@ class Band(Display, simultaneous.BandValues):
         words = {"better": self.better, "worse": self.worse}
         if self.higher_is_better is None or not self.of_metrics:
             words = {"higher": self._beyond(True), "lower": self._beyond(False)}
-        notes = []
-        for word, runs in words.items():
-            where = ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in runs)
-            told = f"{word} at k = {where}, at all of them together with {share} confidence"
-            notes += [told] if runs else []
-        nowhere = f"neither {' nor '.join(words)} at any k, all k together, with {share} confidence"
-        notes = notes or [nowhere]
+        notes = [
+            f"{word} at k = {_listed(runs)}, at all of them together with {share} confidence"
+            for word, runs in words.items()
+            if runs
+        ]
         users = worded(counted(self.n, "user"), self.unit)
+        alike = (self.error == 0) & (self.difference != 0)
+        at_any = f"at any{' other' * bool(alike.any())} k, all k together, with {share} confidence"
+        notes = notes or [f"neither {' nor '.join(words)} {at_any}"]
         notes[-1] += f" (sup-t, critical value {self.critical:.2f}; {users})"
+        if alike.any():
+            told = f"no interval at k = {_listed(_ranges(alike))}: all {users} differ by the same "
+            told += "number; a test there is by sign flips"
+            notes = [told] if alike.all() else [*notes, told]
         if self.critical != self.critical:
             notes = [f"no interval of so few: {users}"]
         notes += self._cautions
         return Page([Table.of(corner, "@{k}", columns, rows, look)], notes)
+
+
+def _ranges(found: Bools) -> list[tuple[int, int]]:
+    """Return the k's, from first to last, at which something holds."""
+    edges = np.flatnonzero(np.diff(np.pad(found.astype(np.int8), 1)))
+    return [(int(first) + 1, int(last)) for first, last in edges.reshape(-1, 2)]
+
+
+def _listed(ranges: list[tuple[int, int]]) -> str:
+    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in ranges)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,8 +180,9 @@ class Power(Display):
     ----------
     rows : tuple of dict
         name, system, baseline, n, std, cautions, detectable, and n_needed where a difference was
-        given; of rows in clusters also n_clusters, and effective, the number of rows without
-        clusters whose mean difference would be as certain.
+        given, both NaN where fewer than 30 differ, or all by the same number; of rows in clusters
+        also n_clusters, and effective, the number of rows without clusters whose mean difference
+        would be as certain.
     power, level : float
         The chance that a difference is found, and 1 - p below which it counts as found.
     difference : float or None
@@ -208,7 +222,7 @@ class Power(Display):
             f"detectable: the true difference that a two-sided paired t test at p < "
             f"{1 - self.level:.2g} finds with {100 * self.power:.4g} % power; from the spread of "
             "the differences, not from the difference that was seen; before any correction for "
-            f"several comparisons; none where fewer than {FEW} users differ"
+            f"several comparisons; none where fewer than {FEW} users differ, or all alike"
         )
         notes = [worded(note, "clusters" if clustered else self.unit)]
         notes += [f"over {self.unit} in common{without(self.n_left_out)}"] * bool(self.n_left_out)
@@ -284,6 +298,9 @@ class Lead(Display):
             f"flips, seed {self.seed}); by at most so much is the mean of the best too good, on "
             "average; p: of a lead as long by chance",
         ]
+        if any(one.lead and one.by_chance != one.by_chance for one in self.rows.values()):
+            words = "where the systems differ alike for all users, p is that of sign flips"
+            notes.append(f"{worded(words, self.unit)}; by chance is not known")
         if min(units, default=FEW_FOR_LEAD) < FEW_FOR_LEAD:
             notes.append(
                 f"rough: fewer than {FEW_FOR_LEAD} {'clusters' if clustered else self.unit}"
@@ -517,8 +534,8 @@ class HasViews(SideBySide):
                 if n_clusters:
                     effective = (found.std / found.error) ** 2 if found.error else math.nan
                     row |= {"n_clusters": n_clusters, "effective": effective}
-                least = planning.detectable(std, n, power, level)
-                row["detectable"] = least if found.differ >= FEW else math.nan
+                std = std if found.differ >= FEW and std > 0 else math.nan  # too few to know it
+                row["detectable"] = planning.detectable(std, n, power, level)
                 if difference is not None:
                     needed = planning.n_needed(difference, std, power, level)
                     row["n_needed"] = needed if n == found.n else needed * found.n / n

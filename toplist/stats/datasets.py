@@ -79,7 +79,8 @@ def over_datasets(
     of differences D_j with standard error se_j and df_j degrees of freedom, s the standard
     deviation of the D_j. "these" takes users for a sample and these data sets for all there are
     (Welch 1947, Satterthwaite 1946); "sample" asks about other sets like these, of which these are
-    a sample.
+    a sample. Where se_j is 0 and D_j is not, all users differ alike, and nothing says how sure D_j
+    is: then "these" has neither error, p nor interval.
 
     Parameters
     ----------
@@ -124,6 +125,7 @@ def over_datasets(
             f"{len(d)} differences, {squares.size} errors and {each.size} df: one of each per data "
             "set is needed"
         )
+    squares[(squares == 0) & (d != 0)] = math.nan
     total = float(squares.sum())
     whole = over(total**2, float((squares**2 / each).sum()))
     error = math.sqrt(total) / len(d)

@@ -455,7 +455,8 @@ def best_of_many(
     those of the m_s - m. (Centred, so that the best of equal ones is drawn: White 2000, A reality
     check for data snooping. Signs as multipliers: Liu 1988, Bootstrap procedures under some non-iid
     models.) Of systems that are not equal it is a bound: on average, the mean of the best is at
-    most so much higher than that of the truly best, as max m_s <= max μ_s + max (m_s - μ_s).
+    most so much higher than that of the truly best, as max m_s <= max μ_s + max (m_s - μ_s). Where
+    the systems differ alike for all users, T is 0: by chance is NaN, and p 2^(1 - n), as of flips.
 
     Parameters
     ----------
@@ -496,6 +497,9 @@ def best_of_many(
     drawn *= math.sqrt(n / (n - 1)) / size if n > 1 else math.nan
     place, sign = int(np.argmax(ahead)), 1.0 if higher_is_better else -1.0
     lead, mean = ahead[place], float(total.sum()) / size
-    p = share(drawn >= lead - TIE * abs(mean), exact=False) if n > 1 else math.nan
+    slack, by_chance = TIE * max(abs(mean), lead), float(drawn.mean())
+    p = share(drawn >= lead - slack, exact=False) if n > 1 else math.nan
+    if drawn.max() <= slack < lead:  # nothing varies
+        p, by_chance = 0.5 ** (n - 1), math.nan
     means = sign * (mean + lead), sign * mean
-    return Best(place, *means, lead, float(drawn.mean()), p, n, len(systems))
+    return Best(place, *means, lead, by_chance, p, n, len(systems))

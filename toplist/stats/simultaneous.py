@@ -269,7 +269,8 @@ def tukey(pairs: Sequence[Difference], level: float = 0.95) -> list[Difference]:
     does not differ is below 1 - level is at most that. The model is x_ui = mean + user u + system i
     + rest; V, the variance of the rest of all systems, is half of the mean variance of the pairs'
     differences, so that two systems that are nearly twins make the others look more alike than
-    they are.
+    they are. Where V is 0, p is that of each pair's sign flips, corrected by Bonferroni, without an
+    interval (`t_test`).
 
     Parameters
     ----------
@@ -298,8 +299,10 @@ def tukey(pairs: Sequence[Difference], level: float = 0.95) -> list[Difference]:
     half, found = range_ppf(level, n_systems, df) * error, []
     for one in pairs:
         q, d = over(abs(one.difference), error), one.difference
-        p = range_sf(q, n_systems, df)
-        found.append(one._replace(statistic=q, p=p, low=d - half, high=d + half, df=df))
+        p, low, high = range_sf(q, n_systems, df), d - half, d + half
+        if error == 0:  # there is none to studentise by
+            p, low, high = min(len(pairs) * one.p, 1.0), one.low, one.high
+        found.append(one._replace(statistic=q, p=p, low=low, high=high, df=df))
     return found
 
 

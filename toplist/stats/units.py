@@ -50,7 +50,7 @@ class Units:
     n : int
         The number of rows.
     weights : (n,) float64, or None
-        Positive.
+        Positive, and not all equal: those are as none.
     clusters : (n,) int64, or None
         The number of the cluster of each row, from 0 on, without gaps.
 
@@ -80,13 +80,13 @@ class Units:
         w = None if weights is None else weights_of(weights, n)
         places = None if clusters is None else _without_gaps(numbered(clusters))
         alone = places is None or len(places) == 0 or places.max() + 1 == n
-        return cls(n, w, None if alone else places)
+        return cls(n, _unequal(w), None if alone else places)
 
     def at(self, some: Bools) -> Units:
         """Return those of some rows."""
         w = None if self.weights is None else self.weights[some]
         places = None if self.clusters is None else _without_gaps(self.clusters[some])
-        return Units(int(np.count_nonzero(some)), w, places)
+        return Units(int(np.count_nonzero(some)), _unequal(w), places)
 
     @property
     def plain(self) -> bool:
@@ -209,6 +209,11 @@ class Units:
         ratio, sizes = self.mean(x), self.sizes
         values: Floats = ratio + (self.sums(x) - ratio * sizes) * (len(sizes) / self.whole)
         return values
+
+
+def _unequal(weights: Floats | None) -> Floats | None:
+    """Return weights; None where all are equal."""
+    return None if weights is None or (weights == weights[:1]).all() else weights
 
 
 def _without_gaps(places: Ints) -> Ints:
