@@ -230,8 +230,10 @@ def test_users_too_few_to_draw_again():
     lists = {"good": [[1, 2]] * 5, "poor": [[2, 1]] * 5}
     for n, why in ((4, "fewer than 5 users, or clusters of them, in one, two"), (5, "")):
         both = {name: tl.top_k_eval(some[:n], [{1}] * n, k=2) for name, some in lists.items()}
-        found = tl.across({"one": both, "two": both}, "mrr@2", n_resamples=99)
+        found = tl.across({"one": both, "two": both}, "mrr@2", baseline="poor", n_resamples=99)
         assert found.why == why and why in found.to_text()
+        assert "±" not in found.to_text().splitlines()[1]  # all differ by the same number
+        assert "for these data sets; without it where all differ" in found.to_text()
         assert (found.behind is None) == (found.rank_low is None) == bool(why)
 
 

@@ -558,13 +558,15 @@ class Across(Display):
         if self.baseline is None:
             return
         words = f"less {self.baseline}: difference of the means over the data sets that have both"
-        known = any(one.of(self.of) is not None for one in self._contrasts.values())
+        known = [test for one in self._contrasts.values() if (test := one.of(self.of)) is not None]
+        without = any(test.low != test.low for test in known)
         if not shown:
             yield words
         elif not interval:
             yield f"{words}; no interval for {WORDS[self.of]}: fewer than {FEW} data sets"
         elif known:
-            yield f"{words}, ± half of the 95 % interval, for {WORDS[self.of]}"
+            alike = "; without it where all differ by the same number" * without
+            yield f"{words}, ± half of the 95 % interval, for {WORDS[self.of]}{alike}"
         else:
             why = self.why or "two data sets must have both"
             yield f"{words}; no interval for {WORDS[self.of]}: {why}"
