@@ -60,6 +60,23 @@ def test_a_result_is_the_curves_and_says_their_formulas():
             result.per_user(name)
 
 
+# What is asked for, and a part of its formula as text and in LaTeX.
+FORMULAS = [
+    ("shannon_entropy", "of p log p;", r"-\sum_i p_i \log p_i"),
+    ("shannon_entropy(unit=bits)", "of p log2 p;", r"-\sum_i p_i \log_2 p_i"),
+    ("shannon_entropy(unit=bits,normalised=catalogue)", "by log2 n,", r"-\frac{1}{\log_2 n} \sum"),
+    ("intra_list_diversity", "pairs of the first k items", r"= \binom{\min(k, n)}{2}^{-1} \sum"),
+    ("gini(divisor=n-1)", "/ ((n - 1) sum of x_i)", r"\[\text{gini(divisor=n-1)}@k = "),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "math"), FORMULAS)
+def test_formulas_have_what_is_computed(name, words, math):
+    result = evaluate(metrics=name)
+    written = result.formula(name, "latex")
+    assert words in result.formula(name) and math in written and not latex.faults(written)
+
+
 def test_what_is_printed():
     printed = repr(evaluate(metrics=["hit", "gini", "novelty"]))
     for words in (

@@ -266,6 +266,7 @@ _OVER = {
 }
 _SHANNON = dict.fromkeys(get_args(Over), r"-\frac{1}{\log n} \sum_i p_i \log p_i")
 _SHANNON |= {None: r"-\sum_i p_i \log p_i", "recbole": r"-\frac{1}{n} \sum_i p_i \log p_i"}
+_LOG = {"nats": (" log ", r"\log "), "bits": (" log2 ", r"\log_2 ")}
 
 
 @metric(
@@ -277,8 +278,8 @@ _SHANNON |= {None: r"-\sum_i p_i \log p_i", "recbole": r"-\frac{1}{n} \sum_i p_i
     formula=lambda by: (
         "shannon_entropy@k = - sum over items of p log p; p: share of all places down to k"
         + _OVER[by["normalised"]]
-    ),
-    latex=lambda by: _SHANNON[by["normalised"]],
+    ).replace(" log ", _LOG[by["unit"]][0]),
+    latex=lambda by: _SHANNON[by["normalised"]].replace(r"\log ", _LOG[by["unit"]][1]),
     needs=lambda by: ("catalogue",) * (by["normalised"] == "catalogue"),
     within_one=lambda by: by["normalised"] in get_args(Over),
 )
@@ -573,7 +574,9 @@ def distance_by(given: Collection[str]) -> Distance:
         f"intra_list_diversity@k = mean of {_APART[by['distance']][1].removesuffix(' of labels')}"
         "(i, j) over pairs of the first k items"
     ),
-    latex=lambda by: rf"\binom{{k}}{{2}}^{{-1}} \sum_{{q < r \le k}} {_APART[by['distance']][2]}",
+    latex=lambda by: (
+        rf"\binom{{\min(k, n)}}{{2}}^{{-1}} \sum_{{q < r \le k}} {_APART[by['distance']][2]}"
+    ),
     needs=lambda by: (_APART[by["distance"]][0],),
     within_one=lambda by: by["distance"] == "jaccard" and 0 <= by["single"] <= 1,
 )
