@@ -120,6 +120,9 @@ ENDS = [
     (pointwise.gauc, (USERS, LABELS, PREDICTIONS), {}, (1 + 3 / 3) / 4),
     (pointwise.gauc, (USERS, LABELS, PREDICTIONS), {"weights": "rows"}, (2 + 4 / 3) / 6),
     (pointwise.gauc, (USERS, LABELS, PREDICTIONS), {"weights": "equal"}, (1 + 1 / 3) / 2),
+    # integers are compared as integers
+    *((pointwise.auc, ([0, 1], np.array([n, n + 1])), {}, 1.0) for n in (2**60, -(2**60))),
+    (pointwise.gauc, ([7, 7], [0, 1], [2**63, 2**63 + 1]), {}, 1.0),
     # nothing is NaN, without a warning
     *((function, ([], []), {}, math.nan) for function in FUNCTIONS),
     (pointwise.gauc, ([], [], []), {}, math.nan),
@@ -160,7 +163,8 @@ def test_every_kind_of_user(users):
 def test_tables(library):
     content = {"who": ["x", "x", "y", "y"], "clicked": [True, False, False, True]}
     content |= {"prediction": [0.9, 0.1, 0.2, 0.6], "w": [1, 2, 3, 4]}
-    columns = {"label": "clicked", "user_id": "who"}
+    part = {"label": "clicked"}
+    columns = part | {"user_id": "who"}
     table = frame_of(library, content)
     assert pointwise.gauc(table, columns=columns) == 1.0
     assert pointwise.user_auc(table, columns=columns).users == ["x", "y"]
@@ -170,11 +174,15 @@ def test_tables(library):
         found = function(table, weights="w", columns=columns)
         assert found == function(labels, predictions, weights=content["w"])
     said("the table: no column 'label',  ... : ['who', 'cl", pointwise.auc, table)
+    said("columns={'user_id': 'NAME'} names another", pointwise.user_auc, table, columns=part)
+    with pytest.raises(ValueError, match="no column 'v'; columns found"):
+        pointwise.auc(table, weights="v", columns=columns)
     words = "columns: 'rank' is none of user_id, label, prediction"
     said(words, pointwise.auc, table, columns={"rank": "r"})
     said("give it alone", pointwise.auc, table, [1], columns=columns)
 
 
+MASKED = np.ma.array([1, 99], mask=[0, 1])
 REFUSED = [
     (lambda: pointwise.auc([0, 2], [0, 1]), "label 2 in row 1:  ... (ratings >= 4)"),
     (lambda: pointwise.auc([0, 1], [0]), "1 predictions for 2 labels"),
@@ -193,6 +201,13 @@ REFUSED = [
     (lambda: pointwise.gauc(np.array([0.5]), [1], [1]), "users: 0.5 is a float"),
     (lambda: pointwise.gauc([1, "1"], [1, 0], [1, 1]), "ids of two kinds"),
     (lambda: pointwise.gauc("ab", [1, 0], [1, 1]), "users must be ids, one per row"),
+    (lambda: pointwise.mae(MASKED, [1, 0]), "labels is a masked array: fill it"),
+    (lambda: pointwise.mae([1, 0], MASKED), "predictions is a masked array"),
+    (lambda: pointwise.mae([1, 0], [1, 0], weights=MASKED), "weights is a masked array"),
+    (lambda: pointwise.gauc(MASKED, [1, 0], [1, 0]), "users is a masked array"),
+    (lambda: pointwise.auc([1, 0], [2**53 + 1, 0.5]), "9007199254740993 is beyond 2^53"),
+    (lambda: pointwise.log_loss([1], [1], clip="a"), "clip must be"),
+    (lambda: pointwise.mae([1], [1], columns={"label": "x"}), "columns= names columns of a table"),
 ]
 
 

@@ -121,6 +121,13 @@ def doubles(values: Any) -> Floats:
         return np.array(limited, np.float64).reshape(given.shape)
 
 
+def no_mask(value: Any, name: str, way: str = "fill it, or leave out what is masked") -> None:
+    """Raise TypeError for a masked array, or a list that begins with one: numpy drops the mask."""
+    first = value[:1] if isinstance(value, (list, tuple)) else [value]
+    if any(isinstance(one, np.ma.MaskedArray) for one in first):
+        raise TypeError(f"{name} is a masked array: {way}")
+
+
 def check_spread(weights: Floats) -> None:
     """Raise ValueError where one of several weights is all of them, but for rounding."""
     largest = weights.max(initial=0.0)

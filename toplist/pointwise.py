@@ -28,9 +28,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, choice, require
+from toplist.checks import Floats, Ints, choice, no_mask, require
 from toplist.inputs import columns as cols
-from toplist.inputs.factorize import Column, Numbering
+from toplist.inputs.factorize import EXACT, Column, Numbering, exact
 from toplist.inputs.ids import signed
 from toplist.inputs.keyed import column_of
 from toplist.inputs.lists import offsets_of
@@ -296,7 +296,7 @@ def log_loss(
     >>> round(log_loss([1, 0], [0.9, 0.2]), 6)
     0.164252
     """
-    if not 0 <= clip < 0.5:
+    if not isinstance(clip, (int, float, np.number)) or not 0 <= clip < 0.5:
         raise ValueError(f"clip must be from 0 to below 0.5, not {clip!r}")
     rows = _read((labels, predictions), columns, weights).binary()
     bad = np.flatnonzero((rows.predictions < 0) | (rows.predictions > 1))
@@ -399,9 +399,11 @@ def _read(
         raise TypeError(f"a table, or what Surprise predicts, {way}")
     if is_table:
         table, own = cols.readable(first), [weights] if isinstance(weights, str) else []
-        way = "columns={'label': 'NAME'} names another"
+        found = cols.names_of(table)
+        absent = {name: "NAME" for name in wanted if names[name] not in found}
+        way = f"columns={absent!r} names {'others' if len(absent) > 1 else 'another'}"
         asked = [*(names[name] for name in wanted), *own]
-        require("the table", asked, cols.names_of(table), way)
+        require("the table", asked, found, way * bool(absent))
         given = tuple(_column(table, names[name], name) for name in wanted)
         weights = _column(table, weights) if own else weights
     elif of_surprise:
@@ -414,11 +416,13 @@ def _read(
             )
         rows = zip(*((row.uid, row.r_ui, row.est) for row in first), strict=True)
         given = tuple(map(list, rows))[-len(wanted) :]
+    if columns and not is_table:
+        raise TypeError("columns= names columns of a table: of other forms leave it out")
     missing = next((n for n, one in zip(wanted, given, strict=True) if one is None), None)
     if missing:
         every = ", ".join(f"{name}s" for name in wanted)
         raise TypeError(f"{missing}s is missing: give {every}, one per row, or a table of them")
-    labels, predictions = map(_numbers, given[-2:], COLUMNS[1:])
+    labels, predictions = _numbers(given[-2], "label"), _numbers(given[-1], "prediction", finite)
     users = _users(given[0]) if wanted == COLUMNS else None
     if weights is not None:
         weights = _numbers(weights, "weight")
@@ -447,11 +451,16 @@ def _column(table: Any, name: str, what: str = "") -> Any:
     return values if values.dtype.kind == "b" else cells.numbers()
 
 
-def _numbers(values: Any, name: str) -> Floats:
-    array = np.asarray(values)
+def _numbers(values: Any, name: str, by_value: bool = True) -> Floats:
+    """Return numbers as doubles; of integers beyond 2^53 the order alone, unless `by_value`."""
+    no_mask(values, f"{name}s")
+    array = np.asarray(values) if by_value else exact(values, f"{name}s")
     if array.ndim != 1 or (array.size and array.dtype.kind not in "biuf"):
         given = f"{array.dtype} of {array.ndim} dimensions"
         raise TypeError(f"{name}s must be numbers, one per row, not {given}")
+    of_integers = not by_value and array.dtype.kind in "iu"
+    if of_integers and ((array > EXACT) | (array < -EXACT)).any():
+        array = np.unique(array, return_inverse=True)[1]
     return np.ascontiguousarray(array, np.float64)
 
 
@@ -461,6 +470,7 @@ def _users(values: Any) -> Column:
         return values
     if hasattr(values, "to_numpy"):  # a column of a table
         values = values.to_numpy()
+    no_mask(values, "users")
     if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) != 1:
         raise TypeError("users must be ids, one per row, in a list or a 1-D array")
     if not isinstance(values, np.ndarray):

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Floats, Ints, check_positive_int, choice
-from toplist.inputs.factorize import EXACT, comparable
+from toplist.checks import Floats, Ints, check_positive_int, choice, no_mask
+from toplist.inputs.factorize import comparable, exact
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.objects import array as as_array
-from toplist.inputs.truths import Grading
+from toplist.inputs.truths import LARGEST, Grading
 from toplist.metrics.definitions import METRICS, Gains
 
 __all__ = ["dcg", "ndcg", "top_k"]
@@ -138,7 +138,8 @@ def dcg(
     Raises
     ------
     ValueError
-        For arrays of different shape, NaN scores, or grades that are negative or not finite.
+        For arrays of different shape, NaN scores, or grades that are negative or whose gains are
+        above 1e140.
 
     Examples
     --------
@@ -148,18 +149,19 @@ def dcg(
     """
     choice("ties", ties, TIES)
     single = np.ndim(scores) == 1
-    array = _matrix(scores, "scores", single)
-    grades = _matrix(np.atleast_2d(np.asarray(as_array(relevance))), "relevance")
-    if array.shape != grades.shape:
-        raise ValueError(f"scores has shape {array.shape}, relevance {grades.shape}")
-    exponential = Grading(gains=gains).gains == "exponential"
-    bad = np.argwhere(~((grades >= 0) & (grades < np.inf)))
+    array, grades = (
+        _matrix(one, name, single) for one, name in ((scores, "scores"), (relevance, "relevance"))
+    )
+    if np.shape(scores) != np.shape(relevance):
+        raise ValueError(f"scores has shape {np.shape(scores)}, relevance {np.shape(relevance)}")
+    choice("gains", gains, get_args(Gains))
+    item_gains = Grading(gains=gains).gains_of(grades.astype(np.float64))
+    bad = np.argwhere(~((grades >= 0) & (item_gains <= LARGEST)))
     if len(bad):
         user, item = bad[0]
         wrong = f"user {user}, item {item} has grade {grades[user, item]}"
-        raise ValueError(f"relevance: {wrong}; a grade is 0 or more, and finite")
-    item_gains = grades.astype(np.float64)
-    item_gains = np.exp2(item_gains) - 1 if exponential else item_gains
+        needed = f"a grade is 0 or more, and its gain at most {LARGEST:g}"
+        raise ValueError(f"relevance: {wrong}; {needed}")
     n_users, n_items = array.shape
     depth = n_items if k is None else check_positive_int(k, "k")
     discount = METRICS["dcg"].discounts(min(depth, n_items))
@@ -237,16 +239,10 @@ def run_blocks(
 
 def _matrix(values: ArrayLike, name: str, single: bool = False) -> NDArray[Any]:
     """Return users x items as an array, of one user's items as one row if so."""
+    no_mask(values, name)
     if not hasattr(values, "columns"):  # a table may hold both integers and floats
         values = as_array(values)
-    array = np.asarray(values)
-    of_floats = array.dtype.kind == "f" and array is not values
-    if array.dtype.kind == "O" or (of_floats and np.any(np.abs(array) >= EXACT)):  # of lists
-        cells = np.array(values, object).flat
-        whole = (one for one in cells if isinstance(one, (int, np.integer)))
-        if (one := next((one for one in whole if abs(int(one)) > EXACT), None)) is not None:
-            why = "beyond 2^53, where floats round integers"
-            raise ValueError(f"{name}: {one} is {why}: give an array of int64")
+    array = exact(values, name)
     if single:
         array = np.atleast_2d(array)
     if array.ndim != 2 or array.dtype.kind not in "biuf":
@@ -273,6 +269,7 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
                 "x items, is needed"
             )
         exclude = Lists.from_matrix(exclude.tocsr() != 0)
+    no_mask(exclude, "exclude")
     exclude = as_array(exclude)
     if isinstance(exclude, np.ndarray) and exclude.ndim == 2:
         if exclude.dtype != bool or exclude.shape != (n_users, n_items):
@@ -297,6 +294,7 @@ def columns_to_leave_out(exclude: Any, n_users: int, n_items: int) -> Lists:
 
 
 def _columns_of(user: int, row: Any) -> Ints:
+    no_mask(row, f"exclude: user {user}'s row")
     row = as_array(row)
     if not isinstance(row, (list, tuple, range, set, frozenset, np.ndarray)):
         raise TypeError(f"exclude: user {user} has {row!r} instead of a container of columns")

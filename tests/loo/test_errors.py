@@ -14,6 +14,7 @@ FIVE = [1, 1, 2, 2, 3], [5, 6, 5, 6, 5], [1, 2, 3, 4, 5]
 ONE = [1], [2], [3]
 LOG = [day % 3 for day in range(28)], [*range(28)], [f"2024-01-{day:02}" for day in range(1, 29)]
 LEAVE, HOLD, WINDOWS = loo.leave_one_out, loo.holdout, loo.windows
+MASKED = np.ma.array([1, 2], mask=[0, 1])
 
 
 def drawn_from(log, test, **options):
@@ -102,6 +103,10 @@ WRONG_TYPES = [
     (LEAVE, ([1, 1], [2, 3], ["2011-01-01", 5]), {}, "timestamps of two kinds"),
     (LEAVE, ([1, 1], [2, 3], ["2011-01-01", "2011-01-01T00:00:00+00:00"]), {}, "time zone"),
     (LEAVE, (7, [2], [3]), {}, "int"),
+    (LEAVE, ONE, {"columns": {"user_id": "x"}}, "log is a tuple of columns, without names"),
+    (LEAVE, (MASKED, [2, 3], [1, 2]), {}, "column 'user_id' is a masked array"),
+    (LEAVE, ([1, 1], [2, 3], MASKED), {}, "column 'timestamp' is a masked array: fill it"),
+    (LEAVE, ([("a", 1), ("b",)], [2, 3], [1, 2]), {}, "'user_id' holds .*, a tuple: give integers"),
 ]
 
 
@@ -174,6 +179,12 @@ WRONG_TYPES += [
     (loo.popular, [1, 2], {"k": 2}, "train is a table, a dict of columns, a tuple"),
     (loo.corrected, [1, 2], {"k": 5}, "give the SampledRanks of loo.sampled_ranks"),
     (counted, [1, 2], {}, "counts is a list: give a dict of rank"),
+    (ranked, np.ma.array(SCORES), {}, "ranks is a masked array"),
+    (ranked, SCORES, {"held_out": MASKED[:1]}, "held_out is a masked array"),
+    (ranked, SCORES, {"exclude": np.ma.array(SCORES > 0)}, "exclude is a masked array"),
+    (sampled, np.ma.array(NINE), {}, "scores is a masked array"),
+    (sampled, lambda _, items: np.ma.array(items), {"n_items": 9}, "scores is a masked array"),
+    (sampled, NINE, {"popularity": np.ma.ones(9)}, "popularity is a masked array"),
 ]
 
 

@@ -165,6 +165,7 @@ def top_2(scores, **options):
     return tls.top_k(scores, **{"k": 2} | options)
 
 
+MASKED = np.ma.array([[1.0, 2.0]], mask=[[0, 1]])
 ERRORS = [
     (top_2, [1.0, 2.0], {}, r"scores must be a 2-D array of numbers .* not 1-D of float64"),
     (top_2, [["a"]], {}, "scores must be a 2-D array of numbers"),
@@ -187,6 +188,9 @@ ERRORS = [
     (tls.dcg, [[1, math.nan]], {"relevance": [[1, 2]]}, "user 0, item 1 is NaN"),
     (tls.dcg, [[1]], {"relevance": [[1]], "ties": "mean"}, "ties='mean': choose from 'average', '"),
     (tls.dcg, [[1]], {"relevance": [[1]], "gains": "log"}, "gains='log'"),
+    (tls.dcg, [[1]], {"relevance": [[1]], "gains": {1: 3}}, "gains={1: 3}"),
+    (tls.ndcg, [[1, 2]], {"relevance": [[2000, 0]], "gains": "exponential"}, "item 0 has grade 20"),
+    (tls.ndcg, [1, 2], {"relevance": [[1, 2]]}, r"shape \(2,\), relevance \(1, 2\)"),
 ]
 WRONG_TYPES = [
     *(
@@ -200,6 +204,12 @@ WRONG_TYPES = [
     (lambda one: tls.dcg(one, [[1, 0]]), [[3, 1]], {}, "takes 1 positional argument"),
     (lambda one: tls.ndcg(one, [[1, 0]]), [[3, 1]], {}, "takes 1 positional argument"),
     (tls.dcg, [[3, 1]], {}, "'relevance'"),
+    # the mask of an array was dropped
+    (top_2, MASKED, {}, "scores is a masked array: fill it"),
+    (top_2, [MASKED[0]], {}, "scores is a masked array"),
+    (top_2, [[1.0, 2.0]], {"exclude": MASKED > 1}, "exclude is a masked array"),
+    (top_2, [[1.0, 2.0]], {"exclude": iter([MASKED[0]])}, "exclude: user 0's row is a masked arr"),
+    (tls.ndcg, [[1.0, 2.0]], {"relevance": MASKED}, "relevance is a masked array"),
 ]
 
 

@@ -333,6 +333,19 @@ def comparable(scores: NDArray[Any], *, single: bool = False) -> NDArray[Any]:
     return scores.astype(np.int64, copy=False)
 
 
+def exact(values: Any, name: str) -> NDArray[Any]:
+    """Return numbers as an array; ValueError for integers that numpy rounds beside others."""
+    array = np.asarray(values)
+    of_floats = array.dtype.kind == "f" and array is not values
+    if array.dtype.kind == "O" or (of_floats and np.any(np.abs(array) >= EXACT)):  # of lists
+        cells = np.array(values, object).flat
+        whole = (one for one in cells if isinstance(one, (int, np.integer)))
+        if (one := next((one for one in whole if abs(int(one)) > EXACT), None)) is not None:
+            why = "beyond 2^53, where floats round integers"
+            raise ValueError(f"{name}: {one} is {why}: give an array of int64")
+    return array
+
+
 def by_value(values: Sequence[Any], exact: bool = False) -> NDArray[Any] | None:
     """Return numbers of Python as an array of their values; None where one is no number.
 

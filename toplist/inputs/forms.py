@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from toplist.checks import no_mask
 from toplist.inputs.ids import check_width, encode, integers_of, shaped, two_kinds, unpadded
 from toplist.inputs.keyed import (
     CountedItems,
@@ -258,8 +259,7 @@ def _refuse(ranks: Any, truths: Any) -> None:
     if isinstance(ranks, (Set, str, bytes)):
         raise TypeError(f"ranks is a {kind}, which has no ranking: are the arguments swapped?")
     for side, value in (("ranks", ranks), ("ground_truths", truths)):
-        if isinstance(value, np.ma.MaskedArray):
-            raise TypeError(f"{side} is a masked array: fill it, and name the filling as padding")
+        no_mask(value, side, "fill it, and name the filling as padding")
         if isinstance(value, Iterator):
             raise TypeError(f"{side} is a {type(value).__name__}, read once only: make it a list")
         if hasattr(value, "collect"):

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from toplist.checks import HEAVIEST, Floats, about, cached, check_spread, doubles
+from toplist.checks import HEAVIEST, Floats, about, cached, check_spread, doubles, no_mask
 from toplist.inputs.factorize import Column, numbered, numbered_by, recoded
 from toplist.inputs.ids import alone, kinds_of, two_kinds
 from toplist.inputs.lists import (
@@ -430,8 +430,7 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
     >>> weights_of({"ann": 2, "bob": 0.5}, ["bob", "ann"], 2).tolist()
     [0.5, 2.0]
     """
-    if isinstance(weights, np.ma.MaskedArray):
-        raise TypeError("weights is a masked array: fill it")
+    no_mask(weights, "weights")
     values: Any = weights
     if not (isinstance(weights, np.ndarray) and len(weights) == n_rows):  # no Python objects
         values, _ = values_by_user(weights, users, n_rows, "weights")

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
-from toplist.checks import Bools, Floats, Ints, Once, about, doubles
+from toplist.checks import Bools, Floats, Ints, Once, about, doubles, no_mask
 from toplist.inputs.factorize import Column, Numbering, written
 
 
@@ -89,8 +89,7 @@ class Lists:
     def __post_init__(self) -> None:
         """Check and normalise the arrays."""
         for name in ("offsets", "items", "gains"):
-            if np.ma.isMaskedArray(getattr(self, name)):
-                raise TypeError(f"Lists: {name} is a masked array: leave out what is masked")
+            no_mask(getattr(self, name), f"Lists: {name}", "leave out what is masked")
         offsets, items = np.asarray(self.offsets), np.asarray(self.items)
         if items.size and items.dtype.kind in "fbc":
             raise TypeError(f"Lists: items are {items.dtype}: ids are integers or strings")

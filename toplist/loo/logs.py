@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import LARGEST_INT, Bools, Ints, cached, require
+from toplist.checks import LARGEST_INT, Bools, Ints, cached, no_mask, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column, by_value, numbered, numbered_by
 from toplist.inputs.objects import to_builtin
@@ -195,7 +195,9 @@ def read_log(
     elif isinstance(log, Mapping):
         found = list(log)
     elif isinstance(log, tuple) and len(log) in (2, 3):
-        names, named = renamed(None, COLUMNS), dict(zip(COLUMNS, log, strict=False))
+        if columns:
+            raise TypeError(f"{where} is a tuple of columns, without names: leave columns= out")
+        named = dict(zip(COLUMNS, log, strict=False))
         found = list(named)
     else:
         forms = "a table, a dict of columns, a tuple (users, items, times) of columns, or a path"
@@ -206,6 +208,8 @@ def read_log(
     ways += "; by='random' needs no timestamp" * ("timestamp" in absent)
     require(where, [names[name] for name in needed], found, ways)
     (user, item, time), times = (names[name] for name in COLUMNS), None
+    for name in () if is_frame else {user, item, time}.intersection(found):
+        no_mask(named[name], f"{where}, column {name!r}")
     read = partial(cols.read, log) if is_frame else partial(_read, named)
     users, items = (_numbered(read(name, where).ids()) for name in (user, item))
     if time in found:
@@ -232,10 +236,14 @@ def _numbered(column: Column) -> Column:
 def _read(columns: Mapping[str, Any], name: str, where: str) -> cols.Cells:
     """Return a column that is an array or a list."""
     values, kind = columns[name], type(columns[name]).__name__
-    if not isinstance(values, (list, tuple, range, np.ndarray)) or np.ndim(values) > 1:
+    if not isinstance(values, (list, tuple, range, np.ndarray)):
         raise TypeError(f"{where}, column {name!r} is a {kind}: give an array or list")
-    if not (isinstance(values, np.ndarray) and values.dtype.kind in "iu"):
+    if not (isinstance(values, np.ndarray) and values.dtype.kind in "iu" and values.ndim == 1):
         values = values.tolist() if isinstance(values, np.ndarray) else list(values)
+        if {list, tuple} & {*map(type, values)}:
+            row = next(one for one in values if isinstance(one, (list, tuple)))
+            words = f"holds {row!r:.60}, a {type(row).__name__}: give integers or text"
+            raise TypeError(f"{where}, column {name!r} {words}, one per row")
     return cols.Cells(name, values, kind, side=where)
 
 

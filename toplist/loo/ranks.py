@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels
 from toplist.averages import Histograms, spread_of_first, sums_of
-from toplist.checks import LARGEST_INT, choice, is_missing
+from toplist.checks import LARGEST_INT, choice, is_missing, no_mask
 from toplist.evaluation.plan import plan_of
 from toplist.inputs import columns as cols
 from toplist.inputs.keyed import is_series
@@ -101,6 +101,7 @@ def ranks_of(
     >>> ranks_of(scores, [3, 3], exclude=[{1, 2}, {0}]).tolist()
     [1, 3]
     """
+    no_mask(ranks, "ranks")
     whole = ties is not None or exclude is not None
     kinds = "fiu" if whole else "f"
     ranks = ranks if hasattr(ranks, "to_numpy") else array(ranks)  # no Series: it has keys
@@ -146,6 +147,7 @@ def rank_among(counts: Iterable[NDArray[np.int64]], ties: HeldOutTies) -> NDArra
 
 def columns_of(held_out: ArrayLike, n_users: int, n_items: int) -> NDArray[np.int64]:
     """Return the held-out column of every user."""
+    no_mask(held_out, "held_out")
     columns = np.asarray(held_out)
     if columns.shape != (n_users,) or (columns.size and columns.dtype.kind not in "iu"):
         given = f"an array of {columns.dtype} of shape {columns.shape}"

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from toplist import kernels, parallel
 from toplist.averages.moments import Moments
-from toplist.checks import Floats, Ints, check_positive_int, choice, distinct
+from toplist.checks import Floats, Ints, check_positive_int, choice, distinct, no_mask
 from toplist.evaluation import evaluate, in_memory
 from toplist.evaluation.plan import plan_of
 from toplist.inputs.ids import kinds_of
@@ -108,6 +108,7 @@ def negatives(
     n_users = len(np.asarray(held_out))
     held = columns_of(held_out, n_users, n_items)
     excluded = columns_to_leave_out(exclude, n_users, n_items)
+    no_mask(popularity, "popularity")
     weights = np.ones(n_items) if popularity is None else np.asarray(popularity, np.float64)
     if weights.shape != (n_items,) or not np.all((weights >= 0) & (weights < np.inf)):
         needed = f"one finite number of 0 or more per item is needed, {n_items}"
@@ -266,6 +267,7 @@ def sampled_ranks(
     choice("ties", ties, get_args(CandidateTies))
     score = scores
     if not callable(score):
+        no_mask(scores, "scores")
         table = array(scores)
         if not isinstance(table, np.ndarray) or table.ndim != 2 or table.dtype.kind not in "biuf":
             raise TypeError("scores must be a 2-D array of numbers (users x items), or a function")
@@ -280,7 +282,9 @@ def sampled_ranks(
     ranks = np.empty(len(held), np.int64)
     for lo, hi in parallel.bounds(np.arange(len(held) + 1) * (n + 1), BLOCK):
         items = np.column_stack([held[lo:hi], drawn[lo:hi]])
-        found = np.asarray(array(score(np.arange(lo, hi)[:, np.newaxis], items)))
+        found = score(np.arange(lo, hi)[:, np.newaxis], items)
+        no_mask(found, "scores")
+        found = np.asarray(array(found))
         if found.shape != items.shape:
             raise ValueError(f"scores: {found.shape} scores for {items.shape} candidates")
         if found.dtype.kind == "f" and np.isnan(found).any():
