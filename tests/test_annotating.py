@@ -156,6 +156,11 @@ def test_the_way_to_people_and_back(tmp_path, cli):
     status, out, _ = cli("unjudged", "--judged", str(path), truth)
     lines = [f"{u},{i},{g}" for u, row in graded.items() for i, g in row.items()]
     assert (status, out.splitlines()) == (0, ["user_id,item_id,relevance", *lines])
+    judged = [f"{u},{i},{g}" for u, row in JUDGED.items() for i, g in row.items()]
+    named = csv_of(tmp_path / "named.csv", "uid,item_id,relevance", *judged)
+    for side in ("ground_truths", named):
+        columns = "--columns", f"{side}:user_id=uid"
+        assert cli("unjudged", "--judged", str(path), str(named), *columns)[:2] == (0, out)
     titles = csv_of(tmp_path / "docs.csv", "item_id,text", 'y,"why, so"')
     line = ["unjudged", *paths.values(), truth, "-k", "3", "-n", "2"]
     assert cli(*line)[1] == f"{found[:2]}\n"

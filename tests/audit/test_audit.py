@@ -91,6 +91,8 @@ def test_forms_of_the_sides():
         audit.check(3)
     with pytest.raises(TypeError, match="give ranks, ground_truths, a training log"):
         audit.check()
+    with pytest.raises(ValueError, match="k must be at least 1, not -3"):
+        audit.check(RANKS, k=-3)
 
 
 def test_grades_of_tables_and_files_are_read():

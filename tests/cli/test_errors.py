@@ -100,6 +100,9 @@ USAGE = [
     (f"eval {TWO} --columns nope:user_id=x", "no side: ranks, ground_truths, recs, recs.csv"),
     (f"eval {TWO} --columns user=x", "'user' is not a column to rename"),
     (f"eval {TWO} --columns user_id=", "user_id="),
+    (f"eval {TWO} --columns user_id=a user_id=b", "--columns names user_id twice, 'a' and 'b'"),
+    (f"eval {TWO} -m psp --clip 0.1", "--clip 0.1 needs --propensities FILE"),
+    (f"{GATE} -m mrr@2 --margin 0.1 --weighting ips", "--weighting ips needs --propensities FILE"),
     (f"eval {TWO} -o recs.csv", "--out recs.csv would overwrite an input file"),
     (f"eval {TWO} -o a.txt --per-user ./a.txt", "--per-user and --out both write"),
     (f"eval {TWO} --plot a.jpg", "must end in .png, .svg, .pdf"),
@@ -149,9 +152,14 @@ USAGE = [
     ("report base.npz -o x.html --depth 2", "--depth 2 is of lists, and saved results have none"),
     (f"check {TWO} --columns user_id:x=y", "'x' is not a column to rename"),
     (f"check {TWO} --train log.csv -o log.csv", "overwrite an input file"),
+    (f"check {TWO} -k 0", "k must be at least 1, not 0"),
     ("unjudged truth.csv", "give the files of ranked lists, and the ground truth last"),
     (f"unjudged --judged judge.csv {TWO}", "--judged goes beside the truth alone"),
     ("unjudged --judged judge.csv truth.csv -n 5", "-n does not go with --judged"),
+    (
+        "unjudged --judged judge.csv truth.csv --columns ranks:user_id=a",
+        "'ranks' is no side: ground_truths, titles, user_titles, truth.csv",
+    ),
     (
         "unjudged --judged judge.csv truth.csv -o all.trec",
         "-o all.trec: the truth is written as CSV",
@@ -218,7 +226,6 @@ INPUT = [
     ("eval semicolons.csv truth.csv", "columns found: ['user_id;item_id;rank']"),
     (f"eval {TWO} --plot no/a.png", "no/a.png: No such file or directory"),
     (f"eval {TWO} -m psp", "psp needs --propensities: give {item: p}, how likely"),
-    (f"eval {TWO} -m psp --clip 0.1", "--clip needs --propensities FILE"),
     (f"eval {TWO} -m gini", "gini needs --catalogue FILE: items (CSV, TSV: item_id)"),
     (f"eval {TWO} -m psp --propensities ps.csv", "2 columns besides 'item_id'"),
     (f"eval {TWO} --items-as blank.csv", "blank.csv:3: empty item_id"),
@@ -258,6 +265,9 @@ INPUT = [
     ("across ml/base.npz ml/new.npz base.npz -m ndcg@2", " has no result of new: "),
     (SHOW.replace("u1", "u9"), "truth.csv: no user 'u9' in the ground truth of 3 us"),
     (f"{REPORT} --titles users.csv:nothing", "no columns 'item_id', 'nothing'"),
+    (f"check {TWO} --train odd.csv", "--columns train:user_id=NAME train:item_id=NAME names "),
+    ("eval bare.npz --segments users.csv:country", "holds no hits, so its users are unknown"),
+    ("eval bare.npz --clusters users.csv:country", "holds no hits, so its users are unknown"),
     ("check truth.csv recs.csv", "truth.csv:1: no column 'rank' or 'score'"),
     ("split short.csv -o parts", "short.csv:3: 2 columns instead of 3"),
     (f"{SPLIT} --columns timestamp=when", "log.csv: no column 'when', --columns timestamp=NAME"),
@@ -288,6 +298,12 @@ def test_lists_as_the_ground_truth_are_noted(cli):
     assert status == 0 and "users evaluated" in out
     assert err.startswith("toplist: note: more.csv, the last file, is taken as the ground truth")
     assert cli("eval", "recs.csv", "more.csv", "-k", 1, "--quiet") == (0, "", "")
+
+
+@pytest.mark.parametrize("line", ["eval - truth.csv", "split - -o parts", "check - truth.csv"])
+def test_a_closed_standard_input_is_told(bad, monkeypatch, line):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert bad(*line.split()) == "-: standard input is closed"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no such file names")

@@ -55,6 +55,15 @@ def test_names_above_segments_and_below_tests_are_what_the_format_needs(form, go
     assert "\x1b" not in out + below
 
 
+@pytest.mark.parametrize("names", ["recs.csv more.csv truth.csv", "models.csv truth.csv"])
+def test_latex_of_several_systems_is_tested_whatever_else_is_written(good, names):
+    more = ["--system", "model"] if "models" in names else []
+    line = "eval", *names.split(), *more, "-k", 1, 2, "-m", "mrr", "--format", "latex"
+    text = good(*line)
+    assert text == good(*line, "--per-user", "users.csv")
+    assert "paired t over 3 users" in text
+
+
 def test_json(good):
     out = good("eval", *ALONE[:3], 2, 1, "-m", "mrr", "--format", "json")
     assert out == f"{tl.top_k_eval(RANKED, RELEVANT, k=[2, 1], metrics='mrr').to_json()}\n"

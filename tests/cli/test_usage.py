@@ -84,6 +84,21 @@ def test_nothing_is_left_of_standard_input(cli, piped, tmp_path, monkeypatch):
     assert sorted(os.listdir()) == before
 
 
+def test_what_is_written_does_not_tell_where_standard_input_lay(good, piped):
+    pytest.importorskip("jinja2")
+    data = Path("more.csv").read_bytes() + b"u1,e,2\n"  # so that the rows of u1 are apart
+    written = set()
+    for name in ("a", "b"):
+        piped(data)
+        good("eval", "-", "truth.csv", "-m", "mrr@2", "--save", f"{name}.npz", "-q")
+        piped(data)
+        good("report", "-", *TWO, "-m", "mrr@2", "-o", "page.html", "-q")
+        page = Path("page.html").read_text()
+        assert "the rows of users are apart in stdin.csv" in page and "<bdi>stdin.csv<" in page
+        written.add((Path(f"{name}.npz").read_bytes(), page))
+    assert len(written) == 1
+
+
 # Outputs
 
 

@@ -168,7 +168,7 @@ def check(
         What each user is known to have chosen: a log in any form of `toplist.loo.leave_one_out`,
         or user -> items.
     k : int, optional
-        Also look for lists shorter than k.
+        Also look for lists shorter than k; at least 1.
     columns : mapping, optional
         Of tables: their own names of user_id and item_id, and of relevance in ground truths.
 
@@ -191,6 +191,8 @@ def check(
     >>> audit.counts["leaked"], audit.ok
     (1, False)
     """
+    if k is not None:
+        check_positive_int(k, "k")
     of_ranks = ranks if isinstance(ranks, Ranks) else Ranks(ranks)
     lists, of_lists = of_ranks.ranks, of_ranks.columns or columns
     refused: Exception | None = None

@@ -170,6 +170,8 @@ def _take_stdin(options: argparse.Namespace, stack: ExitStack) -> None:
 def _run(parser: cli.Parser, options: argparse.Namespace) -> int:
     """Run a command and hand out what it gives back."""
     if options.stdin:  # to its end; packed or not, as files are
+        if sys.stdin is None:
+            raise OSError("-: standard input is closed")
         with open(options.stdin, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
     if getattr(options, "plot", None):

@@ -74,7 +74,9 @@ def run_eval(options: argparse.Namespace) -> cli.Output:
     whole = any((options.per_user, split, options.weights, options.clusters, options.save))
     missing = options.missing or convention_of(options.convention).missing
     other_users = missing == "skip" or options.weighting == "ips"
-    results = reading.evaluated(options, whole or (len(options.recs) > 1 and other_users))
+    tested = options.format == "latex"  # user by user, as `Comparison.to_latex` does
+    several = len(options.recs) > 1 or options.system is not None
+    results = reading.evaluated(options, whole or (several and (other_users or tested)))
     if split:
         text = systems(options, _split(options, results))
     else:

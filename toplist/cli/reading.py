@@ -215,6 +215,9 @@ def check_asked(options: argparse.Namespace) -> None:
             said = f"{_written(options, name)} changes nothing of {recs[0]}, a saved result"
             kept = "which keeps the options it was made with"
             raise ValueError(f"{said}, {kept}: leave it out, or give the lists and the truth")
+    weighing = given_options(options, "propensities")
+    if weighing and not options.propensities:
+        raise ValueError(f"{_written(options, next(iter(weighing)))} needs --propensities FILE")
     check_files(options)
 
 
@@ -228,7 +231,10 @@ def check_files(options: argparse.Namespace, *more: str) -> None:
         raise ValueError("a file of lists is named twice; the last file is the ground truth")
     options.named = dict(zip(names_of(recs), recs, strict=True))
     lists = {name: path for name, path in options.named.items() if not is_saved(path)}
-    cli.check_sides(options, [*(inputs.SIDES if lists else ()), *more, *lists, *lists.values()])
+    of_lists, of_truth = inputs.SIDES
+    named = [of_lists] * bool(lists) + [of_truth] * bool(options.truth)
+    paths = [*lists.values(), *filter(None, [options.truth])]
+    cli.check_sides(options, [*named, *more, *lists, *paths])
 
 
 def asked_or_usual(
@@ -303,8 +309,13 @@ def truth_of(options: argparse.Namespace) -> GroundTruths | None:
     """Return the ground truth, which is read at its first use; None of saved results alone."""
     if options.truth is None:
         return None
-    columns, form = cli.names_of_columns(options, "ground_truths"), options.ground_truths_format
-    return GroundTruths(options.truth, columns=columns, format=form)
+    form = options.ground_truths_format
+    return GroundTruths(options.truth, columns=names_in_truth(options), format=form)
+
+
+def names_in_truth(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the names of columns in the file of ground truths."""
+    return cli.names_of_columns(options, "ground_truths", options.truth)
 
 
 def lists_of(options: argparse.Namespace) -> dict[str, inputs.Ranks]:
@@ -333,14 +344,15 @@ def _evaluate(
             options.k,
             metrics=options.metrics,
             convention=convention,
-            columns=cli.names_of_columns(options, "ground_truths"),
+            columns=names_in_truth(options),
             keep="users" if users else None,
             weights=_weights(options),
             clusters=None if ":" in (options.clusters or "") else options.clusters,
             **given_options(options),
             **beside(options, lists),
         )
-        return {"": found} if isinstance(found, TopKResult) else found
+        by_system = {"": found} if isinstance(found, TopKResult) else found
+        return {name: _named(options, one) for name, one in by_system.items()}
     except (ValueError, TypeError) as error:
         facts = vars(error)
         if "needs" in facts:
@@ -349,6 +361,11 @@ def _evaluate(
         if len(options.recs) == 1 or recs in str(error) or str(error).startswith(options.truth):
             raise error from None
         raise prefixed(f"{recs}: ", error) from None
+
+
+def _named(options: argparse.Namespace, result: TopKResult) -> TopKResult:
+    """Return a result whose notes name standard input, not the folder where it lies for now."""
+    return replace(result, notes=tuple(one.replace(options.folder, "") for one in result.notes))
 
 
 # Options of an evaluation beside saved results
@@ -416,8 +433,6 @@ def beside(
     """
     paths = {name: path for name in names if (path := getattr(options, name)) is not None}
     padding, weighing = getattr(options, "padding", None), given_options(options, "propensities")
-    if weighing and "propensities" not in paths:
-        raise ValueError(f"--{next(iter(weighing))} needs --propensities FILE")
     numbers = numbered(options, lists) if paths or padding is not None else (False, False)
     users, items = numbers[0] and not user_as_text, numbers[1]
     documents = items  # the ids that facts are of, which may be text where chunks are numbers
@@ -527,9 +542,11 @@ def as_text(user: Any) -> Any:
 
 def of_users(result: TopKResult, known: ByText) -> ByText | None:
     """Return labels; None without a file, ValueError where none is of a user of a result."""
-    if known and result.n_users and not any(user in known for user in result.users):
-        has = f"has none of the users of the result; it has {next(iter(known))!r}"
-        raise ValueError(f"{known.path}: {has}")
+    if known:
+        result.held("its users are unknown")
+        if result.n_users and not any(user in known for user in result.users):
+            has = f"has none of the users of the result; it has {next(iter(known))!r}"
+            raise ValueError(f"{known.path}: {has}")
     return known if known.path else None
 
 
@@ -545,7 +562,7 @@ def of_items(results: Iterable[TopKResult], by_text: ByText) -> Any:
 
 def ranked_truth(options: argparse.Namespace) -> str:
     """Return what to say of a ground truth that has ranks, as only lists have; else ""."""
-    rank = cli.names_of_columns(options, "ground_truths").get("rank", "rank")
+    rank = names_in_truth(options).get("rank", "rank")
     path, header = options.truth, []
     with suppress(Exception):  # no note is worth an error
         if os.path.isfile(path) or os.path.isdir(path):  # else a pipe, which has been read

@@ -19,7 +19,7 @@ from toplist.cli import options as cli
 from toplist.cli import reading
 from toplist.evaluation.plan import entries_of
 from toplist.inputs.options import SIDES
-from toplist.loo.logs import COLUMNS
+from toplist.loo.logs import COLUMNS, read_log
 from toplist.metrics import conventions
 from toplist.metrics.beyond_accuracy import LIST_METRICS, takes
 from toplist.metrics.conventions import CONVENTIONS, SYNONYMS, Convention, convention_of
@@ -136,7 +136,7 @@ def run_report(options: argparse.Namespace) -> cli.Output:
             with open(path, "rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()[:12]
             size = os.path.getsize(path)
-        files.append((path, size, digest))
+        files.append((path.replace(options.folder, ""), size, digest))
     command = shlex.join(["toplist", "report", *options.given])
     how: dict[str, Any] = {"convention": options.convention, **reading.given_options(options)}
     lists, truth = {}, reading.truth_of(options)
@@ -199,7 +199,8 @@ def run_check(options: argparse.Namespace) -> str:
     truths = files.read_truths(options.truth, format=forms[1], columns=of_truth)
     sides = [_as_text(by_user(ranks, SIDES[0])), _as_text(by_user(truths, SIDES[1]))]
     if options.train is not None:
-        sides.append(_as_text(by_user(options.train, "train", columns(COLUMNS, "train"))))
+        log = read_log(options.train, columns(COLUMNS, "train"), side="train")
+        sides.append(_as_text(log.by_user()))
     found = audit.check(*sides, k=options.k)
     if options.strict and not found.ok:
         raise ValueError("; ".join(one.text for one in found.findings if one.level != "note"))
@@ -469,7 +470,7 @@ COMMANDS = {
         "RECS TRUTH [--train LOG] [-k K] [options]",
         {
             "files": cli.table(CHECKED_FILES),
-            "what to look for": cli.table(LOOKED_FOR, k={}),
+            "what to look for": cli.table(LOOKED_FOR),
             "how files are read": cli.of_files(
                 (*files.COLUMNS, "timestamp"), "ranks, ground_truths or train"
             ),

@@ -159,6 +159,7 @@ def read_log(
     columns: Mapping[str, str] | None = None,
     timed: bool = False,
     where: str = "log",
+    side: str = "",
 ) -> Log:
     """Read a log in any accepted form.
 
@@ -174,6 +175,8 @@ def read_log(
         Whether every row must have a time, as all rules except "random" need.
     where : str
         The argument, for messages.
+    side : str
+        What its own names of columns are given by, for messages; "" where they are given alone.
 
     Raises
     ------
@@ -204,7 +207,8 @@ def read_log(
         raise TypeError(f"{where} is {forms}, not a {type(log).__name__}")
     needed = COLUMNS if timed else COLUMNS[:2]
     absent = {name: "NAME" for name in needed if names[name] not in found}
-    ways = f"columns={absent!r} names {'others' if len(absent) > 1 else 'another'}"
+    ours = {side: absent} if side else absent
+    ways = f"columns={ours!r} names {'others' if len(absent) > 1 else 'another'}"
     ways += "; by='random' needs no timestamp" * ("timestamp" in absent)
     require(where, [names[name] for name in needed], found, ways)
     (user, item, time), times = (names[name] for name in COLUMNS), None

@@ -361,7 +361,8 @@ def write_all(contents: Mapping[PathLike, Content]) -> None:
     r"""Write several files; until all of them are complete, those that are there stay as they are.
 
     Every file is written in the folder of its target, under another name, and then put in its
-    place by `os.replace`. Links go on pointing to their files; pipes and devices are written.
+    place by `os.replace`. Links go on pointing to their files; pipes and devices are written, and
+    so are open streams, such as /dev/stdout, where they are.
 
     Parameters
     ----------
@@ -384,7 +385,8 @@ def write_all(contents: Mapping[PathLike, Content]) -> None:
         ...
     ZeroDivisionError: division by zero
     """
-    targets = {os.path.realpath(path): os.fspath(path) for path in contents}
+    paths = [os.fspath(path) for path in contents]
+    targets = {path if _stream(path) else os.path.realpath(path): path for path in paths}
     if len(targets) < len(contents):
         raise ValueError(f"two of the files to write are one: {', '.join(targets.values())}")
     written: dict[str, str] = {}  # the temporary file of each target
@@ -410,7 +412,11 @@ def write_all(contents: Mapping[PathLike, Content]) -> None:
                     os.replace(temporary, target)
                     continue
                 # a pipe or a device gets what is in it
-                with open(temporary, "rb") as source, open(target, "wb") as sink:
+                number = _stream(target)
+                with (
+                    open(temporary, "rb") as source,
+                    open(number or target, "wb", closefd=not number) as sink,
+                ):
                     shutil.copyfileobj(source, sink)
     finally:
         for temporary in written.values():
@@ -419,8 +425,16 @@ def write_all(contents: Mapping[PathLike, Content]) -> None:
 
 
 def _is_plain(target: str) -> bool:
-    """Whether a target is a file, or none yet: a pipe or a device is not replaced."""
-    return os.path.isfile(target) or not os.path.exists(target)
+    """Whether a target is a file, or none yet: a pipe, a device or a stream is not replaced."""
+    new = os.path.isfile(target) or not os.path.exists(target)
+    return new and not _stream(target)
+
+
+def _stream(path: str) -> int:
+    """Return the number of an open stream that a path names, such as /dev/stdout; 0 for none."""
+    known = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
+    found = re.fullmatch("/dev/fd/([0-9]+)", known.get(path, path))
+    return int(found[1]) if found else 0
 
 
 def _beside(target: str) -> str:
