@@ -183,28 +183,6 @@ def variant(name: str, given: Mapping[str, str]) -> ListMetric:
     return _DECLARED[name].metric(given)
 
 
-#: What the symbols of formulas in LaTeX are, by what a formula has of them. Read-only.
-SYMBOLS_OF_LISTS: Mapping[str, str] = MappingProxyType(
-    {
-        "L_u": r"$L_u^{(k)}$: first $k$ items of the list of user $u$",
-        "r_j": "$r_j$: rank of the user's $j$-th hit",
-        "i_": "$i_r$: item at rank $r$",
-        r"\min(k, n)": "$n$: length of the list",
-        r"\binom{n}": "$n$: number of lists",
-        "c(": "$c(i)$: count of item $i$",
-        r"\bar{c}": r"$\bar{c}$: mean count of items",
-        "H_u": "$H_u$: history of the user",
-        "B_u": "$B_u$: expected list of the user",
-        r"\in T": "$T$: items of the tail",
-        r"\in g": "$g$: items of the label",
-        "_g": "$g$: a label",
-        "x_{i_": "$x_i$: features of item $i$",
-        "d_H": "$d_H$: number of unlike features",
-        "d_J": "$d_J$: one minus Jaccard's index of labels",
-        "d(i_": "$d$: given distance",
-    }
-)
-
 # Of all lists together
 
 

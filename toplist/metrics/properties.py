@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from toplist.checks import USERS, in_latex, worded
-from toplist.metrics.beyond_accuracy import SYMBOLS_OF_LISTS, ListMetric
+from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.definitions import DISCOUNTS, DIVISORS, Discount, Metric, table_of
 
 Style = Literal["text", "latex"]
@@ -32,6 +32,25 @@ _SYMBOL = re.compile(
 )
 # Functions of a caller in a formula in LaTeX.
 _OWN = "g_j", "d(r_j)", "D(k, R, n)"
+# What the symbols of formulas of lists are in LaTeX, by what such a formula has of them.
+_OF_LISTS = {
+    "L_u": r"$L_u^{(k)}$: first $k$ items of the list of user $u$",
+    "r_j": "$r_j$: rank of the user's $j$-th hit",
+    "i_": "$i_r$: item at rank $r$",
+    r"\min(k, n)": "$n$: length of the list",
+    r"\binom{n}": "$n$: number of lists",
+    "c(": "$c(i)$: count of item $i$",
+    r"\bar{c}": r"$\bar{c}$: mean count of items",
+    "H_u": "$H_u$: history of the user",
+    "B_u": "$B_u$: expected list of the user",
+    r"\in T": "$T$: items of the tail",
+    r"\in g": "$g$: items of the label",
+    "_g": "$g$: a label",
+    "x_{i_": "$x_i$: features of item $i$",
+    "d_H": "$d_H$: number of unlike features",
+    "d_J": "$d_J$: one minus Jaccard's index of labels",
+    "d(i_": "$d$: given distance",
+}
 GAIN_WORDS: dict[str, str] = {
     "linear": "gain_j: the grade of the j-th hit, 1 without grades",
     "exponential": "gain_j: 2^grade - 1 of the j-th hit, 1 without grades",
@@ -105,7 +124,7 @@ def symbols(
     $g_j$: $2^{\mathrm{grade}}$ - 1 of the $j$-th hit, 1 without grades
     """
     if isinstance(metric, ListMetric):
-        lines = [words for symbol, words in SYMBOLS_OF_LISTS.items() if symbol in metric.latex]
+        lines = [words for symbol, words in _OF_LISTS.items() if symbol in metric.latex]
         return [described(metric.formula), *lines] if style == "latex" else []
     gained = metric.graded and not metric.earning
     lines = [worded(SYMBOLS, unit), *[gain_words] * gained]
