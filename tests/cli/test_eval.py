@@ -104,6 +104,28 @@ def test_per_user(good, results):
 
 
 @pytest.mark.parametrize(
+    ("line", "columns", "values"),
+    [
+        ("eval k.csv t.csv", "user,time", "mrr@1"),
+        ("eval k.csv l.csv t.csv", "user,time", "mrr@1"),
+        ("compare k.csv l.csv t.csv", "user,time", "k mrr@1"),
+        ("eval k.npz", "user_id_1,user_id_2", "mrr@1"),  # which does not know their names
+    ],
+)
+def test_keys_of_several_columns_stay_apart(good, line, columns, values):
+    put("t.csv", "user,time,item_id\na b,c,x\na,b c,y\n")
+    for name in ("k.csv", "l.csv"):
+        put(name, "user,time,item_id,rank\na b,c,x,1\na,b c,x,1\n")
+    how = "-m", "mrr@1", "--columns", "user_id=user,time"
+    good("eval", "k.csv", "t.csv", *how, "--save", "k.npz")
+    good(*line.split(), *(() if "npz" in line else how), "--per-user", "out.csv")
+    found = rows(Path("out.csv").read_text())[-2:]
+    user, time = columns.split(",")
+    keyed = [(row[user], row[time], row[values]) for row in found]
+    assert keyed == [("a b", "c", "1.0"), ("a", "b c", "0.0")]
+
+
+@pytest.mark.parametrize(
     ("step", "error"),
     [
         ("os.replace", OSError(28, "No space left on device", "x")),

@@ -11,7 +11,7 @@ import itertools
 import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress, count
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from toplist.inputs.factorize import written
 from toplist.inputs.forms import side_to_builtin
 from toplist.inputs.keyed import KeptTruths
 from toplist.inputs.lists import Flat, is_container, is_frame, is_truth_container
-from toplist.inputs.options import ColumnNames, Duplicates, Options, of_source
+from toplist.inputs.options import ColumnNames, Duplicates, Options, columns_of, of_source
 from toplist.inputs.tables import lists_of
 from toplist.inputs.texts import IdTexts
 from toplist.matching import read_and_joined
@@ -32,7 +32,7 @@ from toplist.matching.slices import holes
 from toplist.metrics.definitions import METRICS, with_parameters
 from toplist.results.markup import Display
 from toplist.results.saved import PathLike, write_all
-from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table
+from toplist.results.tables import LOOK, Column, Grid, Look, Page, Table, as_text, key_columns
 
 __all__ = ["judged", "unjudged"]
 
@@ -82,9 +82,12 @@ class ItemsToJudge(Display, Sequence[ItemToJudge]):
     ----------
     columns : dict name -> list of n
         user_id, item_id, rank, systems (tuples) and weight.
+    key : str, or sequence of str
+        The columns that the users are of; several ones are written in place of user_id.
     """
 
     columns: dict[str, list[Any]]
+    key: str | Sequence[str] = "user_id"
 
     def __len__(self) -> int:
         """Return the number of items."""
@@ -93,7 +96,9 @@ class ItemsToJudge(Display, Sequence[ItemToJudge]):
     def __getitem__(self, at: Any) -> Any:
         """Return one item; or of a slice, a table of these."""
         cells = {name: column[at] for name, column in self.columns.items()}
-        return ItemsToJudge(cells) if isinstance(at, slice) else ItemToJudge(*cells.values())
+        return (
+            replace(self, columns=cells) if isinstance(at, slice) else ItemToJudge(*cells.values())
+        )
 
     def _page(self, look: Look = LOOK) -> Page:
         """Return the first rows, and how many there are."""
@@ -116,7 +121,9 @@ class ItemsToJudge(Display, Sequence[ItemToJudge]):
     ) -> None:
         """Write a CSV file for those who judge: these columns, and an empty one for the relevance.
 
-        Systems are separated by blanks. Gzipped for ``.gz``. `judged` reads the grades back.
+        Systems are separated by blanks. Gzipped for ``.gz``. `judged` reads the grades back. In
+        place of user_id a key of several columns has these, by the names in ``columns=``, or else
+        user_id_1, user_id_2, ...
 
         Parameters
         ----------
@@ -136,7 +143,9 @@ class ItemsToJudge(Display, Sequence[ItemToJudge]):
         self, titles: Titles | None = None, user_titles: Titles | None = None
     ) -> str:
         """Return what `to_csv` writes."""
-        columns = dict(self._as_text().columns)
+        as_written = self._as_text().columns
+        columns = key_columns(self.columns["user_id"], self.key)
+        columns |= {name: list(as_written[name]) for name in COLUMNS[1:]}
         said = {"user_id": ("user_title", user_titles), "item_id": ("title", titles)}
         for ids, (name, known) in said.items():
             if known is not None:
@@ -262,7 +271,8 @@ def unjudged(
         [tuple(compress(systems, row)) for row in listed[last].tolist()],
         weights[last].round(12).tolist(),  # as people write 0.52
     )
-    return ItemsToJudge(dict(zip(COLUMNS, cells, strict=True)))
+    key = columns_of(columns, "ground_truths")["user_id"]
+    return ItemsToJudge(dict(zip(COLUMNS, cells, strict=True)), key)
 
 
 def judged(
@@ -278,7 +288,8 @@ def judged(
         A CSV or TSV file with user_id, item_id and relevance, such as that of
         `ItemsToJudge.to_csv`. Rows without a relevance are left out.
     columns : mapping, optional
-        Of a table or file of ground truths, as in `toplist.top_k_eval`.
+        Of a table or file of ground truths, as in `toplist.top_k_eval`. Users of several columns
+        have these in both files.
 
     Returns
     -------
@@ -319,12 +330,13 @@ def judged(
         if truths.grades is not None:
             grades = truths.grades[truths.offsets[row] : truths.offsets[row + 1]].tolist()
         known[user] = dict(zip(items, grades, strict=False))
-    users = {str(user): user for user in known}
+    users = {as_text(user): user for user in known}
     kinds = {type(item) for items in known.values() for item in items}
     if odd := kinds - {int, str}:
         words = f"items of ground_truths are {odd.pop().__name__}, and those of a file text"
         raise TypeError(f"{words}: give ids that are text or integers")
-    for user, item, grade, wrong in grades_of(path):
+    key = columns_of(columns, "ground_truths")["user_id"]
+    for user, item, grade, wrong in grades_of(path, [*key_columns(known, key)]):
         if user not in users:
             raise wrong(f"user {user!r} has no ground truth")
         if kinds == {int} and not item.lstrip("-").isdecimal():

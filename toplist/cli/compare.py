@@ -114,13 +114,17 @@ def run_compare(options: argparse.Namespace) -> cli.Output:
     files: dict[str, Content] = {}
     if options.per_user:
         pairs = dict.fromkeys((one.system, one.baseline) for one in tests)
-        files[options.per_user] = differences_csv(results, pairs)
+        files[options.per_user] = differences_csv(options, results, pairs)
     files |= cli.drawn(options, tests.plot, bbox_inches="tight")
     return cli.Output(text, files, reading.ranked_truth(options))
 
 
-def differences_csv(results: Mapping[str, TopKResult], pairs: Iterable[tuple[str, str]]) -> str:
-    """Return a row per user: user_id, the values of every system, and system - baseline of pairs.
+def differences_csv(
+    options: argparse.Namespace,
+    results: Mapping[str, TopKResult],
+    pairs: Iterable[tuple[str, str]],
+) -> str:
+    """Return a row per user: the key, the values of every system, and system - baseline of pairs.
 
     Users are matched by key, or by position; a cell is empty where a system does not count a user.
     """
@@ -137,7 +141,7 @@ def differences_csv(results: Mapping[str, TopKResult], pairs: Iterable[tuple[str
         for name in [name for s, name in values if s == system and (baseline, name) in values]:
             both = columns[f"{system} {name}"], columns[f"{baseline} {name}"]
             columns[f"{system} - {baseline} {name}"] = snap(*both).tolist()
-    return Grid({"user_id": users, **columns}).to_csv()
+    return Grid(reading.columns_of_users(options, users) | columns).to_csv()
 
 
 def _more(

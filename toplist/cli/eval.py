@@ -84,7 +84,7 @@ def run_eval(options: argparse.Namespace) -> cli.Output:
     one = results if len(results) > 1 else next(iter(results.values()))
     contents = cli.drawn(options, lambda: plots.curves(one), dpi=150)
     if options.per_user:
-        contents[options.per_user] = per_user_csv(results)
+        contents[options.per_user] = per_user_csv(options, results)
     for name, result in results.items() if options.save else ():
         path = options.save
         if os.path.isdir(path):
@@ -140,8 +140,8 @@ def _by_system(grids: Mapping[str, Grid]) -> Grid:
     return Grid.stacked("system", grids) if len(grids) > 1 else next(iter(grids.values()))
 
 
-def per_user_csv(results: Results) -> str:
-    """Return a row per user: user_id and one column per metric and k; several by system.
+def per_user_csv(options: argparse.Namespace, results: Results) -> str:
+    """Return a row per user: the key and one column per metric and k; several by system.
 
     A metric that a saved result lacks has no values there.
     """
@@ -151,7 +151,7 @@ def per_user_csv(results: Results) -> str:
     for system, one in results.items():
         lacking = np.full(len(one.users), np.nan)
         columns = {name: values[system].get(name, lacking).tolist() for name in names}
-        grids[system] = Grid({"user_id": list(one.users)} | columns)
+        grids[system] = Grid(reading.columns_of_users(options, one.users) | columns)
     return _by_system(grids).to_csv()
 
 

@@ -30,6 +30,7 @@ from toplist.metrics.definitions import EMPTY, METRICS
 from toplist.metrics.names import canonical
 from toplist.metrics.properties import SCORED
 from toplist.results.result import TopKResult
+from toplist.results.tables import as_text, key_columns
 from toplist.results.terms import Entry
 from toplist.top_k import GroundTruths, top_k_eval
 
@@ -318,6 +319,11 @@ def names_in_truth(options: argparse.Namespace) -> dict[str, Any]:
     return cli.names_of_columns(options, "ground_truths", options.truth)
 
 
+def columns_of_users(options: argparse.Namespace, users: Iterable[Any]) -> dict[str, list[Any]]:
+    """Return the columns of users in files that are written, as the ground truths have them."""
+    return key_columns(users, names_in_truth(options).get("user_id", "user_id"))
+
+
 def lists_of(options: argparse.Namespace) -> dict[str, inputs.Ranks]:
     """Return the lists of all files, by system, with how they are read."""
     how = {"format": options.ranks_format, "order": options.order}
@@ -533,11 +539,6 @@ def _weights(options: argparse.Namespace) -> ByText | None:
             wrong = f"user {user!r} has weight {weight!r}: give a number"
             raise ValueError(f"{found.path}: {wrong}") from None
     return found if found.path else None
-
-
-def as_text(user: Any) -> Any:
-    """Return an id as text; of several columns, each of them."""
-    return tuple(map(str, user)) if isinstance(user, tuple) else str(user)
 
 
 def of_users(result: TopKResult, known: ByText) -> ByText | None:

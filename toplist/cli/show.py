@@ -259,17 +259,16 @@ def run_unjudged(options: argparse.Namespace) -> str:
           --titles docs.csv:text --user-titles queries.csv:text
       toplist unjudged --judged judge.csv qrels.trec -o judged.csv
     """
-    truth = reading.truth_of(options)
+    truth, names = reading.truth_of(options), reading.names_in_truth(options)
     if options.judged is not None:
-        known = annotating.judged(truth, options.judged)
-        return Grid.of(
-            {"user_id": user, "item_id": item, "relevance": f"{grade:.15g}"}
-            for user, items in known.items()
-            for item, grade in items.items()
-        ).to_csv()
+        known = annotating.judged(truth, options.judged, columns=names)
+        rows = [(u, i, f"{grade:.15g}") for u, row in known.items() for i, grade in row.items()]
+        users, items, grades = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
+        columns = reading.columns_of_users(options, users)
+        return Grid(columns | {"item_id": items, "relevance": grades}).to_csv()
     how = {name: getattr(options, name) for name in ("p", "duplicates", "padding")}
     lists = reading.lists_of(options)
-    every = annotating.unjudged(lists, truth, options.k, **how)
+    every = annotating.unjudged(lists, truth, options.k, columns=names, **how)
     found: annotating.ItemsToJudge = every[: options.n]
     if not options.output:
         return found.to_text(width=cli.screen_width(options))

@@ -194,10 +194,17 @@ def facts(path: PathLike, kind: str) -> Facts:
     return found
 
 
-def grades_of(path: PathLike) -> Iterator[tuple[str, str, float, Callable[[str], ValueError]]]:
-    """Yield user, item and grade of each row that has a grade, and what makes an error of it."""
-    columns, wrong = _read(path, ("user_id", "item_id", "relevance"), ("user_id", "item_id"))
-    for row, (user, item, cell) in enumerate(zip(*columns.values(), strict=True)):
+def grades_of(
+    path: PathLike, key: Sequence[str]
+) -> Iterator[tuple[Any, str, float, Callable[[str], ValueError]]]:
+    """Yield user, item and grade of each row that has a grade, and what makes an error of it.
+
+    `key` are the columns of the user, who is a tuple where they are several.
+    """
+    columns, wrong = _read(path, (*key, "item_id", "relevance"), (*key, "item_id"))
+    *parts, items, cells = columns.values()
+    users = zip(*parts, strict=True) if len(parts) > 1 else parts[0]
+    for row, (user, item, cell) in enumerate(zip(users, items, cells, strict=True)):
         if not cell.strip():
             continue
         grade, at = parse(cell), partial(wrong, row)

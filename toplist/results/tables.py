@@ -220,6 +220,31 @@ class Grid(NamedTuple):
         return csv_text(itertools.chain([self.columns], (map(cell, row) for row in rows)))
 
 
+def key_columns(users: Iterable[Any], names: Any = "user_id") -> dict[str, list[Any]]:
+    """Return the columns of users in files: user_id; of keys of several columns one for each.
+
+    These have the `names` of the tables that they are from, or else are numbered.
+
+    Examples
+    --------
+    >>> key_columns([("ann", 3), ("bob", 1)], ["user", "day"])
+    {'user': ['ann', 'bob'], 'day': [3, 1]}
+    >>> key_columns([("ann", 3)]), key_columns(["ann"])
+    ({'user_id_1': ['ann'], 'user_id_2': [3]}, {'user_id': ['ann']})
+    """
+    keys = list(users)
+    if isinstance(names, str):
+        if not keys or not isinstance(keys[0], tuple):
+            return {"user_id": keys}
+        names = [f"user_id_{number}" for number in range(1, len(keys[0]) + 1)]
+    return {name: [key[place] for key in keys] for place, name in enumerate(names)}
+
+
+def as_text(user: Any) -> Any:
+    """Return an id as text; of several columns, each of them."""
+    return tuple(map(str, user)) if isinstance(user, tuple) else str(user)
+
+
 def csv_text(rows: Iterable[Iterable[Any]], delimiter: str = ",") -> str:
     r"""Return rows as CSV, whose lines end in a line feed alone.
 
