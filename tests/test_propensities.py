@@ -225,6 +225,20 @@ def test_users_without_relevant_items_or_lists():
     assert "0 relevant items count as much as 0.0" in str(nobody)
 
 
+@pytest.mark.parametrize("weighting", ["ips", "snips"])
+@pytest.mark.parametrize("weights", [None, [1, 2]])
+def test_a_ratio_without_an_observed_item_is_nan(weighting, weights):
+    p = tl.Propensities({"a": 0.5}, weighting=weighting)
+    ranks, how = [["b"], ["a"]], {"metrics": ["psp", "psndcg"], "propensities": p}
+    nobody = tl.top_k_eval(ranks, [set(), set()], 1, weights=weights, **how)
+    assert all(map(math.isnan, nobody.to_dict().values()))
+    found = tl.top_k_eval(ranks, [set(), {"a"}], 1, weights=weights, **how)
+    assert found.to_dict() == {"psp@1": 1.0, "psndcg@1": 1.0}
+    parts = found.by(["none", "one"])
+    assert math.isnan(parts["none"]["psp@1"]) and parts["one"]["psp@1"] == 1.0
+    assert tl.merge([nobody, found])["psp@1"] == 1.0
+
+
 def test_propensities_of_counts():
     counts = {"a": 0, "b": 7, "c": 1000}
     for n, a, b in ((1000, 0.55, 1.5), (10**6, 0.5, 0.4), (1001, 0.6, 2.6)):

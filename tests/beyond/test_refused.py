@@ -131,6 +131,13 @@ REFUSED = [
     (lambda: L.tail_percentage(LISTS, counts=[1], n_items=0), "n_items must be a whole number"),
     (lambda: L.novelty(LISTS, counts=[1], total=0), "total must be"),
     (lambda: L.novelty(LISTS, counts=[9], total=5), "total=5 is below a count of 9"),
+    *(
+        (lambda more=more: L.novelty(LISTS, counts=[1, 1], unknown=5, **more), words)
+        for more, words in (
+            ({}, "unknown=5 is above the total of all counts, 2"),
+            ({"total": 3}, "unknown=5 is above the total of all counts, 3"),
+        )
+    ),
     (lambda: L.novelty(LISTS, counts=[1], unknown=0), "unknown must be ... above 0, not 0"),
     (lambda: evaluated(metrics="exposure_share(label=wra)"), "no item is labelled 'wra': there"),
     (lambda: evaluated(metrics="hit_share", labels={"a": None}), "labels has no label"),

@@ -354,6 +354,14 @@ def test_ties_are_integers_by_number_then_text():
     assert loo.popular(train, 9, users=[2]) == {2: ["-1", "9", "10", "09", "B", "a", "b"]}
 
 
+def test_an_id_alone_is_one_item_to_leave_out():
+    train, alone = (["ann", "bob"], ["jam", "a"]), {"ann": "jam"}
+    series = pytest.importorskip("pandas").Series(alone)
+    for exclude in (alone, {"ann": ["jam"]}, series):
+        assert loo.popular(train, 2, users=["ann"], exclude=exclude) == {"ann": ["a"]}
+    assert loo.popular(([1, 2], [5, 6]), 2, users=[1], exclude={1: 6}) == {1: [5]}
+
+
 def test_nothing_to_list():
     empty = np.empty(0, int), np.empty(0, int)
     assert loo.popular(empty, 3) == loo.random(empty, 3) == {}

@@ -41,6 +41,10 @@ REFUSED = [
         for one in ("", "ndcg@", "@3", 3, None, ("ndcg", 3))
     ),
     (lambda: tl.curves([[1] * 99], [{1}], "hit"), f"{[[1] * 99]!r:.60}: the metric comes first"),
+    *(
+        (lambda one=one: tl.curves(one, [[1]], [{1}]), f"{one} needs propensities: top_k_eval(...")
+        for one in ("psp", "psndcg")
+    ),
     (lambda: plain(), "metrics is empty"),
     (lambda: plain("ndcg", "ndcg", k=2), "'ndcg@2' is asked for twice"),
     *(
@@ -76,6 +80,7 @@ REFUSED = [
             "rbp(p=1)": "'rbp': p must be above",
             "rbp(p=nan)": "'rbp': p must be above",
             "calibration(alpha=2)": "'calibration': alpha must be above 0 and below 1, not 2",
+            "calibration(distance=hellinger,alpha=0.5)": "'calibration': alpha=0.5 goes with dis",
             "iprec(recall=half)": "'iprec': recall='half' is not a number",
             "iprec(recall=2)": "'iprec': recall must be from 0 to 1, not 2",
             "alpha_ndcg(alpha=1.1)": "'alpha_ndcg': alpha must be from 0 to 1",

@@ -30,6 +30,7 @@ from toplist.inputs.lists import offsets_of
 from toplist.matching.hits import Hits
 from toplist.matching.relevant import RelevantHits
 from toplist.metrics.definitions import COUNTS, Metric
+from toplist.metrics.properties import is_scored
 
 Average = Moments | Pooled
 
@@ -128,7 +129,10 @@ class Histograms:
                     f"{metric.name}@{cuts[lost][0]} is not known: it was not asked for, and lies "
                     "below the lists of some of the users; ask for this k in the evaluation"
                 )
-            return at(self.gathered[metric.name], places)
+            found = at(self.gathered[metric.name], places)
+            if is_scored(metric) and isinstance(found, Pooled):  # who counts 0 adds to neither sum
+                found = replace(found, x=np.where(found.y > 0, found.x, np.nan))
+            return found
         n = self.n_of(metric.empty)
         if n < self.n_of(None):  # those with relevant items
             kept = self.n_relevant > 0

@@ -78,7 +78,8 @@ psp and psndcg
 
 Ratios of sums over users, in the formulas of pyxclib (``kunaldahiya/pyxclib@5d13086``,
 xclib/evaluation/xc_metrics.py), with intervals by the delta method. They are the same under
-either weighting; under IPS users without an observed item count, with 0 in both sums::
+either weighting; under IPS users without an observed item count, with 0 in both sums. Of these
+alone they are NaN::
 
     psp@k    = sum over users, hits r_j <= k, of w_j / that of the k largest w of each user
     psndcg@k = sum over users of DCG@k / I, over the same of the order by w,

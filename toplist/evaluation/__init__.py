@@ -42,7 +42,7 @@ from toplist.metrics.beyond_accuracy import ListMetric
 from toplist.metrics.conventions import Convention, ConventionName, rules_of
 from toplist.metrics.definitions import METRICS, Metric
 from toplist.metrics.names import parse
-from toplist.metrics.properties import formula
+from toplist.metrics.properties import formula, is_scored
 from toplist.results.means import merge as merged
 from toplist.results.result import TopKResult
 
@@ -408,6 +408,9 @@ def curves(
         raise ValueError(f"{metric!r} has a k of its own: give k={own_k}, of which it is the last")
     if isinstance(found, ListMetric):
         return _list_curves(found, ranks, ground_truths, depth, options)
+    if is_scored(found):
+        way = f"top_k_eval(..., propensities=p).per_user('{found.name}')"
+        raise ValueError(f"{found.name} needs propensities: {way} has its curves")
     found = replace(found, empty=rules.policy_of(found))
     joining = options.joining._replace(fingerprints=False)
     hits, single = hits_of(ranks, ground_truths, depth, joining, rules)

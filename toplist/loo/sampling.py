@@ -30,7 +30,8 @@ from toplist.averages.moments import Moments
 from toplist.checks import Floats, Ints, check_positive_int, choice, distinct, no_mask
 from toplist.evaluation import evaluate, in_memory
 from toplist.evaluation.plan import plan_of
-from toplist.inputs.ids import kinds_of
+from toplist.inputs.ids import kinds_of, kinds_seen
+from toplist.inputs.keyed import is_series, keyed_rows
 from toplist.inputs.lists import Lists, offsets_of
 from toplist.inputs.objects import array
 from toplist.inputs.options import DEFAULT_METRICS, MEMORY, Options
@@ -454,8 +455,8 @@ def popular(
     users : iterable of ids, optional
         Whose lists, such as ``split.truths()``; users who are new have seen nothing. Default: those
         of `train`.
-    exclude : "train", mapping user -> items, or None
-        What a user is not given: the user's items in `train`, other ones, or nothing.
+    exclude : "train", mapping user -> items, pandas Series by user, or None
+        What a user is not given: the user's items in `train`, other ones (or one), or nothing.
     columns : mapping, optional
         The log's own names of user_id and item_id.
 
@@ -559,12 +560,20 @@ def _read(
     counts = np.bincount(log.items.codes, minlength=n) * by_popularity
     order = sorted(range(len(names)), key=lambda code: (-counts[code], *_by_id(names[code])))
     place = np.argsort(order)
+    if users is not None and _is_one(users):
+        raise TypeError(f"users={users!r:.60}: give ids, of one user [{users!r:.60}]")
     given = log.users.names if users is None else list(dict.fromkeys(users))
     kinds_of([*log.users.names[:1], *given], "users")
     row_of = {user: row for row, user in enumerate(given)}
     pairs = np.empty(0, np.int64)
+    exclude = keyed_rows(exclude, "exclude") if is_series(exclude) else exclude
     if isinstance(exclude, Mapping):
-        some = {row_of[user]: list(seen) for user, seen in exclude.items() if user in row_of}
+        kinds_seen(exclude, "exclude", kinds_seen(given[:1], "users"))
+        some = {
+            row_of[user]: [seen] if _is_one(seen) else list(seen)
+            for user, seen in exclude.items()
+            if user in row_of
+        }
         kinds_of([*names[:1], *chain(*some.values())], "exclude")
         places = {names[code]: at for at, code in enumerate(order)}
         found = (
@@ -578,6 +587,11 @@ def _read(
     pairs = distinct(pairs)
     offsets = offsets_of(np.bincount(pairs // n, minlength=len(given)))
     return given, [names[code] for code in order], offsets, pairs // n, pairs % n
+
+
+def _is_one(ids: Any) -> bool:
+    """Whether this is one id, and not several."""
+    return isinstance(ids, (str, bytes)) or not isinstance(ids, Iterable)
 
 
 def _by_id(item: Any) -> tuple[bool, int, str]:

@@ -55,7 +55,8 @@ def leave_one_out(
     by : {"last", "random", "basket"}
         The newest interaction; one at random, each as likely; or all of the newest timestamp.
     validation : bool
-        Hold out one more (or the basket before), for validation: leave two out.
+        Hold out one more (or the basket before), for validation: leave two out. With min_history=0
+        a user with one row has it in the test, and none for validation; in `holdout` not.
     min_history : int
         Interactions that must remain for training; users with fewer have no test row.
     repeats : {"first", "last", "keep"}
@@ -146,7 +147,8 @@ def holdout(
         Interactions from this time on are the test. In the units of the log's timestamps.
     last : int, instead of `ratio`
         The newest `last` rows of each user, never fewer: users with fewer rows than are held out
-        and must remain (`last`, those of `validation`, and `min_history`) have no test row.
+        and must remain (`last`, those of `validation`, and `min_history`) have no test row, also
+        where ``leave_one_out(min_history=0)`` has one.
     by : {"last", "random"}
         With `ratio`: the newest ones, or ones at random.
     validation : float, a time, or int

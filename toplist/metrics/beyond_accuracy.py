@@ -402,6 +402,8 @@ def novelty(
     if (seen.data > over).any():
         below = f"total={over:g} is below a count of {seen.data.max():g}"
         raise ValueError(f"{below}: give what counts are out of, such as the number of users")
+    if unknown is not None and unknown > over:
+        raise ValueError(f"unknown={unknown:g} is above the total of all counts, {over:g}")
     other = None if unknown is None else float(np.log2(over / unknown))
     way_out = _COUNT.format("novelty") + "; a count of 0 is none"
     return lists.mean(seen, np.log2(over / seen.data), other, way_out)
@@ -579,6 +581,7 @@ def intra_list_diversity(
     return lists.pairs(fact, distance, single, unknown == "nan")
 
 
+_ALPHA = 0.01
 _BY_RANK = {"equal": "", "rank": "; items count 1 / log2(r + 1)"}
 
 
@@ -604,7 +607,7 @@ def calibration(
     *,
     distance: Literal["kl", "hellinger"] = "kl",
     weights: Literal["equal", "rank"] = "equal",
-    alpha: declared.Part = 0.01,
+    alpha: declared.Part = _ALPHA,
 ) -> Any:
     """Steck 2018, "Calibrated recommendations"; with natural logarithms.
 
@@ -617,6 +620,8 @@ def calibration(
 def _divergence(distance: str, alpha: float, **_: Any) -> tuple[str, str]:
     """Return the formula of a distance of two distributions of labels, as text and in LaTeX."""
     if distance != "kl":
+        if alpha != _ALPHA:
+            raise ValueError(f"alpha={alpha:g} goes with distance=kl: leave it out")
         return "sqrt(1 - sum sqrt(p q))", r"\sqrt{1 - \sum_g \sqrt{p_g q_g}}"
     rest = f"{1 - alpha:g}"
     return (
