@@ -105,6 +105,15 @@ def test_a_label_may_have_an_at_sign():
     assert result["hit_share(label=a@3)@2"] == 1 and result["hit_share(label=z)@1"] == 0
 
 
+def test_labels_of_a_set_come_by_text():
+    """Their order in a set is another in each process, whose results would not merge."""
+    known = {"labels": {1: {f"label {n}" for n in range(90, 60, -1)}, 2: "z"}}
+    found = by_words([[1, 2]], [{1}], k=2, metrics="hit_share", **known).names()
+    assert found == [f"hit_share(label=label {n})@2" for n in range(61, 91)] + [
+        "hit_share(label=z)@2"
+    ]
+
+
 # Parts, files
 
 

@@ -175,6 +175,7 @@ REFUSED = [
         for given, words in (
             ({"history": [["a"]]}, "ranks is keyed by user, history is by position: give"),
             ({"history": {"zoe": ["a"]}}, "no user is in both: ranks has 'u', history has 'zoe'"),
+            ({"expected": {1}, "metrics": "unexpectedness"}, "'a' in ranks and 1 in expected"),
             ({"history": 7}, "history is a int: give a dict user -> items, a table"),
             ({"history": {"u": [1.5]}}, "history: ... 1.5"),
             ({"labels": 7}, "labels is a int: give a dict item -> label"),

@@ -26,7 +26,12 @@ ERRORS = [
     (LEAVE, ([1, 4], [2, 3], [1, None]), {}, r"row 1, of user 4, has no timestamp \(1 such rows\)"),
     (LEAVE, ([1, 4], [2, 3], np.array([1.0, np.inf])), {}, "timestamp inf is neither"),
     *(
-        (LEAVE, ([1, 1], [5, 6], ["3", one]), {}, f"row 1: timestamp {re.escape(repr(one))} is nei")
+        (
+            LEAVE,
+            ([1, 1], [5, 6], ["3", one]),
+            {},
+            f"log, .*: row 1: timestamp {re.escape(repr(one))}",
+        )
         for one in (
             "soon",
             "1_000",
@@ -189,6 +194,13 @@ WRONG_TYPES += [
     (sampled, lambda _, items: np.ma.array(items), {"n_items": 9}, "scores is a masked array"),
     (sampled, NINE, {"popularity": np.ma.ones(9)}, "popularity is a masked array"),
 ]
+
+
+def test_a_wrong_time_names_the_file(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("user_id,item_id,timestamp\n1,2,3\n1,3,x\n")
+    with pytest.raises(ValueError, match=r"log\.csv, column 'timestamp': row 1: timestamp 'x'"):
+        LEAVE(path)
 
 
 @pytest.mark.parametrize(

@@ -279,7 +279,7 @@ def test_the_kind_of_the_log_does_not_matter(kinds, rows, name, seed):
         found = [
             {int(user): sorted(map(int, items)) for user, items in split.truths(part).items()}
             for split in made
-            for part in ("train", "test", "history")
+            for part in split.report.rows
         ]
         whole = found if whole is None else whole
         assert found == whole, type(log)
@@ -393,7 +393,8 @@ def test_stated_behaviour(row):
 def test_the_columns_of_a_split_are_its_truths(rows, validation):
     split = loo.leave_one_out(columns(rows), validation=validation)
     users, items, held_out, seen = split.columns()
-    truths, train, rest = map(split.truths, ("test", "train", "validation"))
+    truths, train = split.truths(), split.truths("train")
+    rest = split.truths("validation") if validation else {}
     assert items == sorted({item for _, item, _ in rows})
     assert {user: [items[c]] for user, c in zip(users, held_out, strict=True)} == truths
     for row, user in enumerate(users):
@@ -401,6 +402,23 @@ def test_the_columns_of_a_split_are_its_truths(rows, validation):
         assert {items[c] for c in seen[row]} == known
     scores = np.zeros((len(users), len(items)))
     assert np.all(loo.ranks_of(scores, held_out, exclude=seen) >= 1)
+
+
+def test_a_part_that_is_not_there_has_no_truths():
+    log = [1, 2, 2], [5, 5, 6], [1, 2, 3]
+    split = loo.leave_one_out(log, validation=True)
+    assert split.truths("validation") == {}  # nobody has enough rows
+    for part in ("validation", "history"):
+        with pytest.raises(ValueError, match=f"part='{part}': this split has train, test alone"):
+            loo.leave_one_out(log).truths(part)
+
+
+def test_a_user_with_one_row_and_nothing_that_must_remain():
+    log = [1, 2, 2], [5, 5, 6], [1, 2, 3]
+    left = loo.leave_one_out(log, validation=True, min_history=0)
+    assert (left.truths(), left.truths("validation")) == ({1: [5], 2: [6]}, {2: [5]})
+    held = loo.holdout(log, last=1, validation=1, min_history=0)
+    assert (held.truths(), held.truths("validation")) == ({2: [6]}, {2: [5]})
 
 
 def test_columns_of_history_of_repeats_and_of_baskets():
@@ -412,7 +430,7 @@ def test_columns_of_history_of_repeats_and_of_baskets():
     split = loo.leave_one_out(([1] * 3, [5, 6, 5], [3, 4, 5]), repeats="keep")
     _, items, held_out, seen = split.columns()
     assert items[held_out[0]] == 5 and [items[column] for column in seen[0]] == [6]
-    with pytest.raises(ValueError, match="several test items"):
+    with pytest.raises(ValueError, match=r"user 1 has 2 test items, .* holdout\(last=1\)"):
         loo.leave_one_out(([1, 1, 1], [5, 6, 7], [1, 2, 2]), "basket").columns()
 
 

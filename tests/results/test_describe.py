@@ -114,6 +114,14 @@ def test_what_is_said_of_an_evaluation(lists, truths, options, words):
     assert "NO HIT" in words or words in repr(sent(result)) or "ground truths" in words
 
 
+@pytest.mark.parametrize("weighting", ["ips", "snips", None])
+def test_a_weight_of_0_is_a_reason_to_be_skipped(weighting):
+    p = weighting and tl.Propensities({"a": 0.5}, weighting=weighting)
+    how = {"metrics": "cg", "propensities": p, "weights": [0, 1]}
+    words = str(top_k_eval([["a"], ["b"]], [{"a"}, set()], 1, **how))
+    assert "skipped (n" in words and words.endswith("or a weight of 0)")
+
+
 # Intervals
 
 

@@ -335,7 +335,8 @@ class Exposure:
         ----------
         groups : dict item -> group, Series, table, or array
             One group of each item; an array's places are those of the catalogue. An item with None
-            or NaN, and one that is not there, is of the group None.
+            or NaN, and one that is not there, is of the group None. Items that are not in the
+            catalogue are not looked at, nor is a group of these alone.
         discount : str or callable
             As in `discounted`.
 
@@ -347,7 +348,7 @@ class Exposure:
         Raises
         ------
         TypeError, ValueError
-            Without a stated catalogue, and for groups of other items, or several of one item.
+            Without a stated catalogue, for groups of no item of it, or several of one item.
 
         Examples
         --------

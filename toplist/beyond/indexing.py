@@ -59,7 +59,8 @@ class Index:
 
     `name` is the keyword that gave them. `unknown` is the index of any other id: -1 leaves it out,
     ``len(ids)`` is an item of its own with its own value; None refuses it, and `way_out` says what
-    else to do. `kept` has what is made of the ids once, for all parts of the lists.
+    else to do. `kept` has what is made of the ids once, for all parts of the lists. Of a range,
+    which may hold more ids than were given, `shown` is one of these.
     """
 
     ids: Any
@@ -67,6 +68,7 @@ class Index:
     unknown: int | None = None
     way_out: str = "unknown='skip' leaves such places out"
     kept: dict[str, Any] = field(default_factory=dict)
+    shown: int = 0
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -105,7 +107,7 @@ class Index:
         if isinstance(own, range):
             if isinstance(ids, np.ndarray):
                 return np.where((ids >= 0) & (ids < n), ids, -1)
-            own = np.arange(min(n, 1))  # to show in a message
+            own = np.arange(self.shown, min(n, self.shown + 1))  # to show in a message
         if "ids" not in self.kept:
             self.kept["ids"] = _in_one_row(own, self.name)
         if dense or shared:  # not each of these is there: an error shows one that is

@@ -363,7 +363,8 @@ class Listwise:
 def _expected(given: UserItems, left_out: bool) -> Expected:
     """Return which items were expected; without any, users may be `left_out`."""
     own, ids = numbers_of(given.flat)  # numbered once for all parts of the lists
-    return Expected(given, left_out, own, Index(ids, given.name, len(ids)))
+    index = Index(ids, given.name, len(ids), shown=int(own[:1].sum()))
+    return Expected(given, left_out, own, index)
 
 
 def _filled(kernel: Any, listed: Listed, *given: Any, of_user: Sequence[Ints] = ()) -> Fill:

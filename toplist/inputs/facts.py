@@ -307,8 +307,8 @@ class ItemLabels:
     """The labels of items: item i of `ids` has ``codes[offsets[i]:offsets[i + 1]]`` of `labels`.
 
     An item without labels has none, and None, NaN and "" are none; a label that is there twice
-    counts once. Labels are in the order of first appearance; `categories` are those of an ordered
-    type, in their order: a Categorical of pandas, an Enum of polars.
+    counts once. Labels are in the order of first appearance, those of a set by text. `categories`
+    are those of an ordered type, in their order: a Categorical of pandas, an Enum of polars.
     """
 
     ids: list[Any]
@@ -341,6 +341,8 @@ class ItemLabels:
         kinds_of(items, name)
         types = set(map(type, rows))
         if any(issubclass(one, SEVERAL) for one in types):
+            # the order of a set is another in each process
+            rows = [sorted(row, key=str) if isinstance(row, Set) else row for row in rows]
             apart = [list(row) or [None] if isinstance(row, SEVERAL) else [row] for row in rows]
             items = [item for item, row in zip(items, apart, strict=True) for _ in row]
             rows = [one for row in apart for one in row]  # None is that of an item without

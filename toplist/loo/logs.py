@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toplist.checks import LARGEST_INT, Bools, Ints, cached, no_mask, require
+from toplist.checks import LARGEST_INT, Bools, Ints, cached, no_mask, prefixed, require
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Column, by_value, numbered, numbered_by
 from toplist.inputs.objects import to_builtin
@@ -217,7 +217,10 @@ def read_log(
     read = partial(cols.read, log) if is_frame else partial(_read, named)
     users, items = (_numbered(read(name, where).ids()) for name in (user, item))
     if time in found:
-        times = times_of(np.asarray(log[time]) if is_frame else named[time])
+        try:
+            times = times_of(np.asarray(log[time]) if is_frame else named[time])
+        except (TypeError, ValueError) as error:
+            raise prefixed(f"{where}, column {time!r}: ", error) from None
         kind = cols.read(log, time).kind if is_frame else None
         zone = any(getattr(kind, name, None) for name in ("tz", "time_zone"))
         times = replace(times, zoned=times.zoned or zone)

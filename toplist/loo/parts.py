@@ -379,6 +379,11 @@ class Split:
         part : {"test", "validation", "train", "history"}
             With "train", what each user is known to have chosen.
 
+        Raises
+        ------
+        ValueError
+            For a part that this split does not have.
+
         Examples
         --------
         >>> from toplist import loo
@@ -387,6 +392,8 @@ class Split:
         ({7: ['b']}, {7: ['a'], 8: ['a']})
         """
         choice("part", part, PARTS)
+        if part not in self.report.rows:
+            raise ValueError(f"part={part!r}: this split has {', '.join(self.report.rows)} alone")
         return self.log.by_user(self.rows[part])
 
     def columns(self) -> Columns:
@@ -409,7 +416,12 @@ class Split:
         row = np.full(len(users.names), -1)
         row[users.codes[test]] = np.arange(len(test))
         if np.count_nonzero(row >= 0) < len(test):
-            raise ValueError("columns: a user has several test items, one each is needed")
+            n_held = np.bincount(users.codes[test])
+            several = f"user {users.names[n_held.argmax()]!r} has {n_held.max():,} test items"
+            way = (
+                "holdout(last=1) holds out one of each, top_k_eval(lists, split.truths()) takes all"
+            )
+            raise ValueError(f"columns: {several}, one each is needed: {way}")
         names = items.names
         with suppress(TypeError):  # ids that cannot be compared stay unsorted
             names = sorted(names)
@@ -432,7 +444,8 @@ class Columns(NamedTuple):
     """A split as positions in an array of scores: users are rows, items are columns.
 
     `users` are the test users, `items` all items of the log, sorted; `held_out` is the column of
-    each user's test item, `seen` the columns of each user's items in the other parts.
+    each user's test item, `seen` the columns of each user's items in the other parts, but for the
+    test item, which may be there, too, with ``repeats="keep"``.
 
     Examples
     --------

@@ -28,9 +28,13 @@ def account(result: Means) -> str:
     policy = "left out" if terms.missing == "skip" else "counted as 0"
     n_skipped -= result.n_missing if terms.missing == "skip" else 0  # skipped, and told below
     why = "neither a list nor an observed item" if ips else "no relevant items"
-    if terms.weighted and terms.weighting is None:
-        weights = result.weights
-        why += ", or a weight of 0" * (weights is None or not weights.all())
+    weights, hits = result.weights, result.hits
+    if terms.weighting == "snips":  # who has no relevant item has no weight
+        has = None if hits is None else hits.n_relevant > 0
+        of_none = weights is not None and has is not None and not weights[has].all()
+    else:
+        of_none = terms.weighted and (weights is None or not weights.all())
+    why += ", or a weight of 0" * of_none
     n_parts = 0 if result.has_keys else len(result.prints)
     told = {
         f"{result.n_evaluated:,} of {users} evaluated": True,
@@ -47,6 +51,8 @@ def account(result: Means) -> str:
     if not result.n_evaluated or result.histograms.each.any():
         return text
     if n_empty == result.n_evaluated:
+        if hits is not None and hits.n_relevant.any():  # to users of weight 0
+            return text
         return f"{text}; NO ITEM IS RELEVANT: look at the grades of the ground truths"
     # nobody has a hit: an item of each side and the likely cause, where known
     found = result.unmatched if result.hits is None else result.hits.about.unmatched
