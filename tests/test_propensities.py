@@ -264,6 +264,7 @@ def refusals():
     yield {"propensities": {1: 0.5}}, "ids of two kinds, 1 in propensities and ' ... ' in"
     yield {"propensities": {1: 0.5, "a": 1}}, "propensities"
     yield {"propensities": {}}, "propensities= is empty: give {item: p}"
+    yield {"propensities": np.ma.array([0.5, 0.5])}, "propensities is a masked array"
     yield {"propensities": 0.5}, "propensities is a float: give a dict item -> number"
     for wrong in ("x", None):
         words = f"propensities must hold numbers: item 'a' has {wrong!r}"

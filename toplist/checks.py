@@ -122,9 +122,8 @@ def doubles(values: Any) -> Floats:
 
 
 def no_mask(value: Any, name: str, way: str = "fill it, or leave out what is masked") -> None:
-    """Raise TypeError for a masked array, or a list that begins with one: numpy drops the mask."""
-    first = value[:1] if isinstance(value, (list, tuple)) else [value]
-    if any(isinstance(one, np.ma.MaskedArray) for one in first):
+    """Raise TypeError for a masked array: ``np.asarray`` drops its mask."""
+    if isinstance(value, np.ma.MaskedArray):
         raise TypeError(f"{name} is a masked array: {way}")
 
 

@@ -239,7 +239,8 @@ def run_blocks(
 
 def _matrix(values: ArrayLike, name: str, single: bool = False) -> NDArray[Any]:
     """Return users x items as an array, of one user's items as one row if so."""
-    no_mask(values, name)
+    for one in values[:1] if isinstance(values, (list, tuple)) else [values]:
+        no_mask(one, name)
     if not hasattr(values, "columns"):  # a table may hold both integers and floats
         values = as_array(values)
     array = exact(values, name)

@@ -15,6 +15,7 @@ from toplist.metrics.beyond_accuracy import LIST_METRICS
 LISTS = [[5, 7, 3], [4, 5, 2], [2, 3, 5], [1, 4, 6], [5, 3, 7]]
 EXPOSURE = beyond.exposure(LISTS, catalogue=8)
 NAN = float("nan")
+MASKED = np.ma.array(np.eye(9), mask=np.eye(9) > 0)
 L, overlap, rbo = listwise, beyond.overlap, beyond.rbo
 KEYED = {"ann": [1, 9], "bob": [9]}
 LABELS = {"a": "war", "b": ["war", "love"]}
@@ -131,6 +132,19 @@ REFUSED = [
     (lambda: L.tail_percentage(LISTS, counts=[1], n_items=0), "n_items must be a whole number"),
     (lambda: L.novelty(LISTS, counts=[1], total=0), "total must be"),
     (lambda: L.novelty(LISTS, counts=[9], total=5), "total=5 is below a count of 9"),
+    # the mask of an array was dropped
+    *(
+        (
+            lambda one=one, name=name: getattr(L, name)(LISTS, **{one: MASKED}),
+            f"{one} is a masked array",
+        )
+        for one, name in {
+            "catalogue": "item_coverage",
+            "counts": "novelty",
+            "features": "intra_list_diversity",
+            "expected": "unexpectedness",
+        }.items()
+    ),
     *(
         (lambda more=more: L.novelty(LISTS, counts=[1, 1], unknown=5, **more), words)
         for more, words in (

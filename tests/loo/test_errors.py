@@ -188,6 +188,7 @@ WRONG_TYPES += [
     (loo.corrected, [1, 2], {"k": 5}, "give the SampledRanks of loo.sampled_ranks"),
     (counted, [1, 2], {}, "counts is a list: give a dict of rank"),
     (ranked, np.ma.array(SCORES), {}, "ranks is a masked array"),
+    (tl.Hits.from_ranks, MASKED, {"n_listed": 5}, "rank_of_the_item is a masked array"),
     (ranked, SCORES, {"held_out": MASKED[:1]}, "held_out is a masked array"),
     (ranked, SCORES, {"exclude": np.ma.array(SCORES > 0)}, "exclude is a masked array"),
     (sampled, np.ma.array(NINE), {}, "scores is a masked array"),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from toplist import kernels, parallel
-from toplist.checks import Ints, Once, check_positive_int, prefixed
+from toplist.checks import Ints, Once, check_positive_int, no_mask, prefixed
 from toplist.inputs import columns as cols
 from toplist.inputs.factorize import Numbering, numbered, written
 from toplist.inputs.forms import read_ranks, side_to_builtin, truths_of_many
@@ -359,6 +359,7 @@ class UserItems(Once):
         """
         if isinstance(given, cls):
             return given
+        no_mask(given, name)
         everyone = isinstance(given, (set, frozenset))
         try:
             flat = _flat_of([given] if everyone else given, name, how, single)

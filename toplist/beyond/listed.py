@@ -18,7 +18,7 @@ import numpy as np
 
 from toplist import kernels, parallel
 from toplist.beyond.indexing import Index, Listed, UserItems, numbers_of
-from toplist.checks import Bools, Floats, Ints, Once
+from toplist.checks import Bools, Floats, Ints, Once, no_mask
 from toplist.inputs.facts import ItemLabels, distances_of, features_of, ids_of, plain, values_of
 from toplist.inputs.options import ItemData, Items, Reading
 from toplist.inputs.texts import Words, hashes_of, total_of
@@ -63,6 +63,8 @@ class Fact(Once):
         """Read what a keyword gave."""
         if isinstance(given, cls):
             return given
+        if name != "labels":  # of which what is masked has none
+            no_mask(given, name)
         if name == "catalogue":
             return cls(name, ids_of(given))
         if name == "labels":

@@ -26,6 +26,7 @@ from toplist.checks import (
     check_positive_int,
     distinct,
     is_missing,
+    no_mask,
     require,
 )
 from toplist.inputs import columns as cols
@@ -205,6 +206,7 @@ def values_of(values: Any, name: str, probabilities: float | None = None) -> tup
 
     With `probabilities`, the least, they are such.
     """
+    no_mask(values, name)
     facts = by_item(values, NUMBER, name)
     ids, numbers = facts.items, _numbers(facts, name)
     valid, needed = (numbers >= 0) & (numbers < np.inf), "a finite number of at least 0 is needed"

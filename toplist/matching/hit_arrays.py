@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from toplist.checks import Ints
+from toplist.checks import Ints, no_mask
 from toplist.inputs.lists import first_repeat, name_user, offsets_of
 from toplist.inputs.truths import LARGEST
 
@@ -27,6 +27,7 @@ def integers(name: str, values: ArrayLike) -> Ints:
 
 def whole_ranks(ranks: ArrayLike) -> Ints:
     """Return the ranks of held-out items; ValueError for others, mean ranks among them."""
+    no_mask(ranks, "rank_of_the_item")
     array = np.asarray(ranks)
     half = array.dtype.kind == "f" and array.ndim == 1 and (array % 1 == 0.5)
     if np.any(half):
