@@ -354,7 +354,8 @@ def curves(
     ----------
     metric : str or Metric
         A name of `METRICS`, ``"rbp(p=0.5)"``, of the convention or of the lists themselves
-        (``"novelty(total=500)"``, see `toplist.beyond`), or a `Metric` of your own.
+        (``"novelty(total=500)"``, see `toplist.beyond`), or a `Metric` of your own; not psp and
+        psndcg, which need the propensities of `toplist.top_k_eval`.
     ranks, ground_truths : ids
         Ranked lists and relevant ids of one user, or of many in any form that `toplist.match`
         takes; or one `Hits` in place of both. Metrics of the lists alone need no ground truths;
