@@ -49,14 +49,24 @@ def test_no_figure_depends_on_the_blocks(monkeypatch, size):
     assert np.allclose(evaluated(**asked).interval("ndcg"), expected, rtol=1e-13)
 
 
-def test_clusters_of_one_row_and_equal_weights_are_as_none():
-    names = ["hit", "ndcg"]
-    plain = evaluated(metrics=names)
-    assert plain.clusters is None and plain.n_clusters == plain.n_clusters_of("ndcg@5") == 0
-    for units in ({"clusters": range(80)}, {"weights": [0.7] * 80}):
-        own = evaluated(metrics=names, **units)
-        for name in own.names():  # of hit Wilson's
-            assert own.interval(name) == pytest.approx(plain.interval(name), abs=1e-14)
+@pytest.mark.parametrize("aggregate", ["mean", "pooled"])
+@pytest.mark.parametrize("clusters", [None, CLUSTERS])
+def test_clusters_of_one_row_and_equal_weights_are_as_none(aggregate, clusters):
+    asked = {"metrics": ["hit", "recall"], "aggregate": aggregate}
+    plain = evaluated(clusters=clusters, **asked)
+    if clusters is None:
+        assert plain.clusters is None and plain.n_clusters == plain.n_clusters_of("hit@5") == 0
+    twice = [4.0] * 40 + [0.25] * 40
+    halves = evaluated(clusters=clusters, weights=twice, **asked).by([n < 40 for n in range(80)])
+    expected = plain.by([n < 40 for n in range(80)])
+    own = clusters or range(80)
+    for one, other in (
+        (evaluated(clusters=own, **asked), plain),
+        (evaluated(clusters=own, weights=[0.7] * 80, **asked), plain),
+        *zip(halves.values(), expected.values(), strict=True),
+    ):
+        for name in plain.names():  # of hit Wilson's
+            assert one.interval(name) == pytest.approx(other.interval(name), abs=1e-14)
 
 
 def test_what_is_known_of_units_in_segments_in_parts_and_without_rows():

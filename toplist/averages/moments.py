@@ -292,6 +292,7 @@ def of_rows(
     cuts: Ints,
     average: Moments | Pooled,
     units: Units,
+    weights: Floats | None,
     threshold_in_gains: bool,
 ) -> Errors:
     """Return the standard errors (CR2) of an average of the rows in `counted`, at some k's.
@@ -307,11 +308,14 @@ def of_rows(
         Of these rows at these k's, each the next one.
     units : Units
         The weights and clusters of the rows in `counted`, in their order.
+    weights : of all rows, or None
+        As `average` has them: equal ones, which are none in `units`, too.
     """
     sizes, rows = units.sizes, np.flatnonzero(counted)
     if len(sizes) < 2:
         return Errors(*np.full((3, len(cuts)), np.nan))
-    w = np.ones(len(rows)) if units.weights is None else units.weights
+    w = np.ones(len(rows)) if weights is None else weights[rows]
+    total: Any = average.y if isinstance(average, Pooled) else float(w.sum())
     begins = np.arange(len(rows))
     if units.clusters is not None:
         order = np.argsort(units.clusters, kind="stable")
@@ -340,7 +344,6 @@ def of_rows(
         found = parts[: last - first] * pulls[first:last, np.newaxis]
         squares, whole = squares + (found**2).sum(axis=0), parts[last - first :].sum(axis=0)
         cubes += (found**2 * found).sum(axis=0)
-    total: Any = average.y if isinstance(average, Pooled) else units.whole
     error = np.sqrt(squares) / np.where(total > 0, total, 1.0)
     skew = np.divide(cubes, squares**1.5, out=np.zeros(len(cuts)), where=squares**1.5 > 0) ** 2
     return Errors(error, np.full(len(cuts), units.df), skew)

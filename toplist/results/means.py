@@ -340,8 +340,8 @@ class Means(Held):
         if self.hits is None or self.counted is None:
             return Errors(*np.full((3, len(cuts)), np.nan))
         mine = per_user.counted_in(self.hits, per_user.weighing(self.counted, self.weights), metric)
-        units = self._units(mine, self.weights)
-        more = self._average(metric, cuts), units, self.terms.threshold_in_gains
+        units, weights = self._units(mine, self.weights), self.weights
+        more = self._average(metric, cuts), units, weights, self.terms.threshold_in_gains
         return moments.of_rows(self.hits, mine, metric, cuts, *more)
 
     def _at(self, name: str, of: Callable[[Any, Ints], Floats]) -> Any:
