@@ -107,16 +107,22 @@ def whole(value: Any) -> int:
 def doubles(values: Any) -> Floats:
     """Return numbers as doubles; integers of Python beyond them are infinite.
 
+    TypeError for what ``np.asarray`` would make other numbers of: a masked array, whose mask it
+    drops, times, of which it takes the number of some unit, and complex numbers.
+
     Examples
     --------
     >>> doubles([10**400, -1])
     array([inf, -1.])
     """
+    no_mask(values, "what is given")
+    given = np.asarray(values)
+    if given.dtype.kind in "mMc":
+        raise TypeError(f"{given.dtype} is given where numbers are needed")
     try:
-        return np.asarray(values, np.float64)
+        return given.astype(np.float64, copy=False)
     except OverflowError:
         inf, most = float("inf"), sys.float_info.max
-        given = np.asarray(values, object)
         limited = [inf if one > most else -inf if one < -most else one for one in given.ravel()]
         return np.array(limited, np.float64).reshape(given.shape)
 

@@ -248,6 +248,8 @@ def test_few_who_differ_are_said():
     )
     found = tl.gate(SAME, BASE, {"ndcg@5": 0.05}, clusters={f"u{i}": i // 2 for i in range(N)})
     assert "as only 3 clusters differ" in str(found) and "than 30 clusters" in found.to_text()
+    one = tl.gate(WORSE, BASE, {"ndcg@5": 0.3}, clusters=dict.fromkeys(TRUTH, 0))
+    assert "as only 1 cluster differs)" in str(one) and "would decide" not in str(one)
     assert "(no user differs)" in str(tl.gate(BASE, BASE, {"ndcg@5": 0.05}))
 
 

@@ -168,6 +168,9 @@ VALUE_ERRORS = {
         np.arange(3), np.arange(3)
     ),
     "the value of user 1 of a is nan": lambda: few([1.0, np.nan]),
+    "the values of b are up to ...whose square is no double": [
+        lambda size=size: few(b=[0.0, size]) for size in (1e-170, 1e170)
+    ],
     "b has other users than a: 1 are missing and 1 are new, 'x' first": lambda: few(
         {"x": 1.0}, {"y": 1.0}
     ),
@@ -204,7 +207,14 @@ TYPE_ERRORS = {
     "baseline is {...}: give the name": lambda: two({"a"}),
     "names is": lambda: two().test(5),
     "give a dict of system -> values, not list": lambda: tl.inference.paired_tests([[1.0], [2.0]]),
-    "the values of a are no numbers": lambda: few(["x", "y"]),
+    "the values of a are no numbers": [
+        lambda values=values: few(values)
+        for values in (["x", "y"], [1j, 2], np.array([1, 2], "m8[s]"))
+    ],
+    "is a masked array: fill it": [
+        lambda: few(np.ma.array([1, 9], mask=[0, 1])),
+        lambda: tl.inference.adjust(np.ma.array([0.1, 0.2], mask=[0, 1])),
+    ],
     "some by position: ...as arrays": lambda: few({"x": 1.0}),
     "weights are by position, but the values are by user": lambda: few(
         users=["x", "y"], weights=[1, 1]

@@ -45,6 +45,8 @@ ERRORS = [
     (lambda: datasets.replicability(D, "stouffer"), "choose from 'bonferroni', 'fisher'"),
     (lambda: datasets.over_datasets(D), "of='these' needs errors= and df="),
     (lambda: datasets.over_datasets(D, D[:2], D), "3 differences, 2 errors and 3 df"),
+    (lambda: datasets.over_datasets(D, [-0.1, 1, 1], D), "a standard error is not below 0"),
+    (lambda: datasets.over_datasets(D, D, [0, 1, 1]), "degrees of freedom are above 0"),
     (lambda: datasets.over_datasets(D, of="all"), "choose from 'these', 'sample'"),
     *(
         (lambda few=few: datasets.friedman(few), "a row per data set and a column per system")

@@ -56,6 +56,8 @@ def test_relations(data, cut):
         mine = getattr(one, name)
         assert getattr(scaled, name) == pytest.approx(mine, rel=1e-9, abs=1e-12)
     assert all_p(7 * a + 0.3, 7 * b + 0.3) == pytest.approx(all_p(a, b), rel=1e-9, abs=1e-12)
+    for power in (-400, 400):  # of 2: nothing is rounded
+        assert all_p(np.ldexp(a, power), np.ldexp(b, power)) == all_p(a, b)
     # intervals and p agree
     boot = draws.bootstrap(snap(a, b), n_resamples=999)
     for test, limit in ((one.test, 0.05), (boot, 0.05 + 1e-12)):

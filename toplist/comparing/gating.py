@@ -155,7 +155,8 @@ class GateRow:
             said[0] = f"{p_is(self.p_adjusted)} after Holm"
         side = "losses" if self.p_not_worse < self.p_worse else "gains"
         if self.low != self.low:  # no t test
-            said.append(f"by a bound of {side} not drawn, as all differences are the same")
+            why = only if n == 1 else "as all differences are the same"
+            said.append(f"by a bound of {side} not drawn, {why}")
         elif self.bound:
             why = only if self.differ < FEW else f"as {side} are skewed"
             said.append(f"by t and a bound of {side} not drawn, {why}")

@@ -189,7 +189,8 @@ def paired_tests(
         dicts, Series with the users as index, and tables of ``user_id`` and one column of values.
         Series that count their rows are taken in their order only beside arrays, and as columns
         of one table; columns of polars and Arrow are arrays. With `runs`, a list of these for each
-        system.
+        system. Two values are equal where they differ by at most 1e-12 of the larger one, as by
+        rounding: take the same number from both where values are as large as that.
     baseline : str or several, optional
         Each other system is compared with it: system - baseline. Default: all pairs, in which the
         first in the order of the dict is the baseline.
@@ -577,12 +578,18 @@ def _floats(system: Any, values: Any, users: list[Any] | None, ndim: int) -> Flo
     """Return values as a float64 array; TypeError or ValueError where they are none."""
     try:
         array = doubles(values)
-    except (TypeError, ValueError):
-        raise TypeError(f"the values of {_named(system)} are no numbers") from None
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"the values of {_named(system)} are no numbers: {error}") from None
     if array.ndim != ndim:
         needed = "one per user is" if ndim == 1 else "users x k are"
         raise ValueError(
             f"the values of {_named(system)} have shape {array.shape}: {needed} needed"
+        )
+    largest = np.abs(array).max(initial=0.0)
+    if np.isfinite(largest) and not (largest == 0 or 1e-150 < largest < 1e150):
+        raise ValueError(
+            f"the values of {_named(system)} are up to {largest:g}, whose square is no double: "
+            "multiply those of all systems by one number"
         )
     bad = np.argwhere(~np.isfinite(array))
     if len(bad):

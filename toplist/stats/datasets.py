@@ -101,7 +101,8 @@ def over_datasets(
     Raises
     ------
     ValueError
-        For other numbers of errors than of differences; for "these" without errors.
+        For other numbers of errors than of differences, errors below 0 and df that are not above
+        it; for "these" without errors.
 
     Examples
     --------
@@ -125,6 +126,8 @@ def over_datasets(
             f"{len(d)} differences, {squares.size} errors and {each.size} df: one of each per data "
             "set is needed"
         )
+    if (doubles(errors) < 0).any() or (each <= 0).any():
+        raise ValueError("a standard error is not below 0, and degrees of freedom are above 0")
     squares[(squares == 0) & (d != 0)] = math.nan
     total = float(squares.sum())
     whole = over(total**2, float((squares**2 / each).sum()))
@@ -144,7 +147,7 @@ def mid_ranks(values: ArrayLike, *, higher_is_better: bool = True) -> Floats:
     array([[1. , 2. , 3. ],
            [1.5, 1.5, 3. ]])
     """
-    x = np.asarray(values, np.float64)
+    x = doubles(values)
     largest = np.nan_to_num(np.abs(x)).max(axis=-1, keepdims=True, initial=0.0)
     x = np.round(x / np.where(largest > 0, largest, 1.0), DIGITS)
     x = np.where(np.isnan(x), -np.inf, x if higher_is_better else -x)
@@ -443,7 +446,7 @@ def welch(means: ArrayLike, errors: ArrayLike, df: ArrayLike) -> Welch:
 
 def _table(values: ArrayLike) -> Floats:
     """Return values as float64 (J, S), or raise."""
-    table = np.asarray(values, np.float64)
+    table = doubles(values)
     if table.ndim != 2 or min(table.shape) < 2:
         raise ValueError(
             "values must have a row per data set and a column per system, two or more of each, not "

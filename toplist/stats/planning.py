@@ -287,7 +287,7 @@ def not_worse(
     bound = losses if p < q else gains
     verdict: Verdict = "not worse" if p < alpha else "worse" if q < alpha else "undecided"
     needed = math.nan
-    if verdict == "undecided":
+    if verdict == "undecided" and len(units.sizes) > 1:  # one says nothing of others
         std, gap = test.error * math.sqrt(test.n), float(snap(test.difference, -margin))
         of_few = test.n * FEW / differ if differ else 0.0
         if alpha <= bound < 1:  # the bound falls by as much with every user

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toplist import parallel
-from toplist.checks import Floats, Ints, choice
+from toplist.checks import Floats, Ints, choice, doubles
 from toplist.stats import Difference, Estimate
 from toplist.stats import randomization as draws
 from toplist.stats.distributions import probability, range_ppf, range_sf, t_ppf, t_sf
@@ -62,7 +62,7 @@ def adjust(p: ArrayLike, method: Correction = "holm") -> Floats:
     array([0.02,  nan, 0.08])
     """
     choice("method", method, CORRECTIONS)
-    adjusted = np.array(p, np.float64)
+    adjusted = doubles(p).copy()
     counted = ~np.isnan(adjusted)
     family = adjusted[counted]
     if (wrong := (family < 0) | (family > 1)).any():

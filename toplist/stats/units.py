@@ -182,6 +182,8 @@ class Units:
     def skewness(self, x: Floats) -> float:
         """Return the skewness of what units add to the error of the mean; NaN without spread."""
         pulls = self.pulls(x)[1]
+        # by a power of 2, which rounds nothing: cubes of small numbers are 0, of large ones inf
+        pulls = np.ldexp(pulls, -int(np.frexp(np.abs(pulls).max(initial=0.0))[1]))
         squares = pulls * pulls
         total = float(squares.sum())
         if not total > 0:
@@ -251,7 +253,7 @@ def pair(a: ArrayLike, b: ArrayLike) -> tuple[Floats, Floats]:
     >>> pair([1, 0], [0.5, 0])
     (array([1., 0.]), array([0.5, 0. ]))
     """
-    x, y = np.asarray(a, np.float64), np.asarray(b, np.float64)
+    x, y = doubles(a), doubles(b)
     if x.ndim != 1 or x.shape != y.shape:
         raise ValueError(f"values of shape {x.shape} and {y.shape}: one per user in both is needed")
     for values in (x, y):
