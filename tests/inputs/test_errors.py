@@ -9,6 +9,7 @@ from collections import deque
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pytest
@@ -348,6 +349,10 @@ MATRICES = [
 ]
 
 
+MANY = 300_000  # users of more than one block
+KEYED = tl.match({"a": [1], "b": [2]}, {"a": {1}, "b": {9}})
+
+
 def two_users(**options):
     return tl.Hits([0, 1, 1], [2], [1, 0], [2, 1], **options)
 
@@ -371,6 +376,17 @@ OF_HITS = [
     (lambda: two_users(grades=[1, 2], truth_grades=[3]), "2 grades and 1 of truths for 1 hits"),
     (lambda: tl.Hits([0, 1], [1], [1], [1], grades=[1e200], truth_grades=[1e200]), "at most 1e+14"),
     (lambda: tl.Hits([0, 0], [], [2], [0], [], [1, 3]), "truth_grades must not rise"),
+    *((lambda g=grades: tl.Hits([0, 0, 2], [1, 2], [1, 2], [0, 3], grades=g, truth_grades=[1, 2, 1]),
+       "Hits: user 1: the grades of its hits are not among those of its truth")
+      for grades in ([2, 2], [1, 3], [0, 1])),
+    (lambda: tl.Hits(np.arange(MANY + 1), np.ones(MANY), np.ones(MANY), np.ones(MANY),
+                     grades=np.ones(MANY), truth_grades=np.arange(MANY) < MANY - 1),
+     f"user {MANY - 1}: the grades of its hits"),
+    *((lambda rows=rows: KEYED.subset(np.array(rows)), words) for rows, words in [
+        ([True], "rows are bool of shape (1,): give row numbers, or a mask of 2"),
+        ([0.7], "rows are float64"), ([[0]], "rows are int64 of shape (1, 1)"),
+        ([0, 0, 1], "user 'a' is in rows twice"), ([0, -1], "no row -1: rows are 0 to 1"),
+        ([5], "no row 5")]),
     (lambda: tl.Hits.from_matrix([[0, 2]], [1]), "2-D array of 0 and 1"),
     (lambda: tl.Hits.from_matrix([[0, 1], [1, 0]], [1, 1], users=[1, 1]), "1 is the key of rows 0"),
     (lambda: tl.Hits.from_ranks([1, 11], 10), "user 1: rank 11 in a list of 10;  ... 0 means not"),
@@ -398,6 +414,13 @@ MORE = [
       for call in (tl.match, tl.ndcg)),
     *((lambda call=call: call([[1]], [{1}], WIDE), f"k must be below 2^63, not {WIDE}")
       for call in (tl.match, tl.ndcg, tl.top_k_eval)),
+    (lambda: tl.top_k_eval([[1]], [{1}], np.array(1)), "k must be a whole number from 1 on, not array"),
+    *((lambda name=name: tl.top_k_eval([[1]], [{1}], 1, **{name: np.array(1.0)}), f"{name} is a ndarray")
+      for name in ("weights", "clusters")),
+    *((lambda call=call: call([["a"]], [{"a": 1024}]), "the largest grade is 1024: err and nerr div")
+      for call in (partial(tl.top_k_eval, k=1, metrics="nerr"), partial(tl.curves, "err"))),
+    (lambda: tl.top_k_eval(frame_of("pandas", {**LONG, "m": ["A", "A"]}), {"u": {"a"}}, 1, system="m",
+                           keep="part"), "not for streams (keep='part' reads every table as one)"),
     (lambda: tl.top_k_eval([[1]], [{1}], k=[5, 5]), "k=[5, 5] holds a cut-off twice"),
     (lambda: tl.top_k_eval([[1]], [{1}], metrics=f"ndcg@{WIDE}"), "k must be a whole number from"),
     (lambda: tl.top_k_eval([[1]], [{1}], k=[]), "k is empty"),

@@ -71,6 +71,8 @@ def test_judged_hits_of_tables_go_along():
     assert hits.users == ["u", "v"] and hits.judged.ranks.tolist() == [1, 2, 3, 2]
     assert pickle.loads(pickle.dumps(hits)).judged.ranks.tolist() == [1, 2, 3, 2]
     assert hits.subset([1, 0]).judged.ranks.tolist() == [2, 1, 2, 3]
+    for mask in ([True, True], [False, True], [False, False]):
+        assert hits.subset(mask).users == list(itertools.compress("uv", mask))
     all_relevant = match({"w": ["x"]}, {"w": {"x": 4}}, 3, relevant_from=2)
     deep = match(ranks, table, 3, relevant_from=2).of_part(n_extra=1)
     for both in (deep + all_relevant, all_relevant + deep):

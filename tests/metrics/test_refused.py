@@ -29,6 +29,7 @@ def bad(counts="each", discount="1", divisor="1"):
     return plain(Metric("bad", counts, discount, divisor))
 
 
+RECALL = {"recall": tl.METRICS["recall"]}
 CHOICES = "choose from hit, precision"
 REFUSED = [
     # names
@@ -175,6 +176,17 @@ REFUSED = [
         "metric 'recall': its divisor",
     ),
     # policies
+    *(
+        (lambda metrics=metrics, own=own: tl.Convention("mine", metrics, **own), words)
+        for metrics, own, words in (
+            (RECALL, {"pooled": ("recal",)}, "pooled: metric='recal' (did you mean 'recall'?)"),
+            (RECALL, {"pooled": "recall"}, "pooled: metric='r'"),
+            (RECALL, {"empty_of": {"map": "zero"}}, "empty_of: metric='map': choose from 'recall'"),
+            (RECALL, {"empty_of": {"recall": "Zero"}}, "empty_of: recall='Zero' (did you mean 'z"),
+            ({"recall": "recall"}, {}, "metrics holds 'recall': give a dict name -> toplist.Met"),
+            ("recall", {}, "metrics holds 'recall': give a dict name -> toplist.Metric"),
+        )
+    ),
     (lambda: plain("recall", relevant="some"), "relevant='some': choose from 'all', 'listed'"),
     (
         lambda: plain("recall", empty="all"),

@@ -293,6 +293,8 @@ def test_bounds_read_thresholds(seed, options):
     lists, truths, grades = few(seed, True)
     names = ["hit", "precision", "recall", "cg", "dcg", "precision(rel=3)", "recall(rel=1)"]
     in_bounds(lists, truths, [0, *grades], 3, names, empty="zero", **options)
+    lowest, names = {"u": {"a": 0}}, ["hit", "cg", "dcg", "err(max=3)"]
+    in_bounds({"u": ["x", "y"]}, lowest, [0, 1], 2, names, relevant_from=0)
     pooled = {"aggregate": "pooled", "empty": "zero"}
     in_bounds(lists, truths, grades, 2, ["precision", "recall", "f1", "cg", "hit"], **pooled)
 

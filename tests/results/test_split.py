@@ -128,6 +128,7 @@ REFUSED = [
     ("by", "abcd", TypeError, "labels is a str"),
     ("by", {1: "a"}, ValueError, "keyed by 1, the result has 'eve'"),
     ("by", {"a", "b"}, TypeError, "labels is a set"),
+    ("by", np.array("x"), TypeError, "labels is a ndarray"),
     ("by", [["a"]] * 4, TypeError, r"label \['a'\] is a list"),
     ("by", of_pandas("Series", ["A", "B"]), TypeError, COUNTING),
     ("by", of_pandas("Series", [1, 2], ["ann", "ann"]), ValueError, "in the index .* twice"),
@@ -172,6 +173,8 @@ def test_slices_of_a_few_lists():
     text = str(found)
     assert "(no label)" in text and "1 label of items that are relevant to no user" in text
     assert "users: with relevant items of the slice, which are the truth there" in text
+    uneven = tl.top_k_eval(["a", "b"], {"a": 1, "b": 3}, 2, metrics="err")
+    assert uneven.by_item({"a": "x", "b": "y"})["x"]["err@2"] == 1 / 8  # the largest grade stays 3
     with pytest.raises(KeyError, match="'mid': the segments are 'head', 'tail', None"):
         found["mid"]
     for labels in ({}, {"a": None}):

@@ -316,7 +316,7 @@ def entries_of(
     asked = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
     if not asked:
         raise ValueError("metrics is empty: name at least one")
-    ks, scalar = _cut_offs(k), not isinstance(k, Iterable)
+    ks, scalar = _cut_offs(k), not np.iterable(k)
     if rules is CONVENTIONS.get(rules.name) and all(type(spec) is str for spec in asked):
         return _named_entries(tuple(asked), ks, scalar, rules.name)
     return _entries(asked, ks, scalar, rules)
@@ -359,7 +359,7 @@ def _entries(
 def _cut_offs(k: int | Iterable[int] | None) -> tuple[int, ...]:
     if k is None:
         return ()
-    asked = [*k] if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    asked = [*k] if np.iterable(k) and not isinstance(k, str) else [k]
     for word in (one for one in asked if isinstance(one, str)):
         ways = "k=None is whole lists, and metrics= a keyword"
         raise ValueError(f"k must be a whole number from 1 on, not {word!r:.60}: {ways}")

@@ -407,7 +407,8 @@ def values_by_user(
             f"{what} is a table: give a dict user -> value, "
             "dict(zip(table['user_id'], table['COLUMN']))"
         )
-    if isinstance(values, (str, bytes, Set)) or not hasattr(values, "__len__"):
+    sized = hasattr(values, "__len__") and np.iterable(values)  # an array without axes is not
+    if isinstance(values, (str, bytes, Set)) or not sized:
         raise TypeError(
             f"{what} is a {type(values).__name__}: give one value per user, or a dict user -> value"
         )
@@ -432,7 +433,8 @@ def weights_of(weights: Any, users: Sequence[Any] | None, n_rows: int) -> Floats
     """
     no_mask(weights, "weights")
     values: Any = weights
-    if not (isinstance(weights, np.ndarray) and len(weights) == n_rows):  # no Python objects
+    by_row = isinstance(weights, np.ndarray) and weights.shape[:1] == (n_rows,)
+    if not by_row:  # no Python objects
         values, _ = values_by_user(weights, users, n_rows, "weights")
         absent = [row for row, value in enumerate(values) if value is None]
         if absent:

@@ -337,8 +337,9 @@ class Options:
                 continue
             sources = row.metadata["sources"]
             if source not in sources:
+                why = " (keep='part' reads every table as one)" * (self.keep == "part")
                 raise TypeError(
-                    f"{row.name}={value!r} is for {' and '.join(sources)}, not for {source}"
+                    f"{row.name}={value!r} is for {' and '.join(sources)}, not for {source}{why}"
                 )
             if row.metadata["choices"]:
                 choice(row.name, value, row.metadata["choices"])

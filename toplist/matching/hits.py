@@ -317,8 +317,18 @@ class Hits:
             about=self.about.merged(other.about, disjoint, found),
         )
 
-    def subset(self, rows: Ints) -> Hits:
+    def subset(self, rows: ArrayLike) -> Hits:
         """Return the hits of some of the users, with their keys; by position, with their rows.
+
+        Parameters
+        ----------
+        rows : integers, or (n_users,) bool
+            Row numbers in any order, each once; or a mask.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what is neither, a row that there is not, and one that is named twice.
 
         Examples
         --------
@@ -326,7 +336,9 @@ class Hits:
         >>> match([[1], [2], [3]], [{1}, {9}, {3}]).subset([2, 0]).users
         [2, 0]
         """
-        rows = np.asarray(rows, np.int64)
+        from toplist.matching.hit_arrays import rows_of
+
+        rows = rows_of(self, rows)
 
         def taken(offsets: Ints, values: Any) -> Any:
             return None if values is None else values[places_of(offsets, rows)]

@@ -140,7 +140,7 @@ def filled(hits: Hits, users: Ints, ranks: Ints) -> Hits:
     """
     least, table = hits.grading.relevant_from, hits.grading.table
     grade = hits.largest_grade  # and at least one that is relevant
-    if not (grade > 0 if least is None else grade >= least):
+    if grade <= 0 or grade < (least or 0.0):
         grade = max(least or 0.0, 1.0) if table is None else float(table[0][-1])
     n_more = np.bincount(users, minlength=len(hits))
     rows = np.arange(len(hits))

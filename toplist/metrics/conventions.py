@@ -104,6 +104,12 @@ class Convention:
     replaced : tuple of str
         The policies that `replace` was given.
 
+    Raises
+    ------
+    TypeError, ValueError
+        For metrics that are none, for a word that is not valid, and for a name in `pooled` or
+        `empty_of` that is none of its metrics.
+
     Examples
     --------
     >>> lenskit = CONVENTIONS["lenskit"]
@@ -130,7 +136,16 @@ class Convention:
     replaced: tuple[str, ...] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        """Check the policies."""
+        """Check the metrics and the policies."""
+        metrics = [*self.metrics.values()] if isinstance(self.metrics, Mapping) else [self.metrics]
+        for one in metrics:
+            if not isinstance(one, Metric):
+                raise TypeError(f"metrics holds {one!r:.60}: give a dict name -> toplist.Metric")
+        for option in ("pooled", "empty_of"):
+            for name in getattr(self, option):
+                choice(f"{option}: metric", name, [known.base for known in metrics])
+        for name, policy in self.empty_of.items():
+            choice(f"empty_of: {name}", policy, EMPTY)
         choice("empty", self.empty, EMPTY)
         choice("missing", self.missing, MISSING)
         choice("relevant", self.relevant, RELEVANT)

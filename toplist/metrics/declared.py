@@ -12,6 +12,7 @@ of the ideal order; the metric is a sum of these.
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import ceil
@@ -220,6 +221,11 @@ class Cascade:
             raise ValueError(
                 f"a ground truth has grade {largest:g}, above max={self.max:g}: write "
                 f"'err(max={largest:g})'"
+            )
+        if self.max >= sys.float_info.max_exp:
+            raise ValueError(
+                f"the largest grade is {self.max:g}: err and nerr divide by 2^grade, which "
+                f"overflows from {sys.float_info.max_exp} on; give smaller grades"
             )
         found = []
         ends = np.concatenate([[0], np.cumsum(hits.n_relevant)])

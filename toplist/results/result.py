@@ -430,7 +430,8 @@ class TopKResult(Means, Display):
         The ground truth of a slice are the relevant items of its label. Lists stay as they are, and
         so do ranks: each slice is what an evaluation of the same lists with such truths says, of
         the users who have any. So R, and the ideal of nDCG, are of the slice; precision is the
-        slice's share of the k places. Users without a relevant item of a slice are not in it.
+        slice's share of the k places. Users without a relevant item of a slice are not in it. The
+        largest grade, which err and nerr need, stays that of all.
 
         Parameters
         ----------
