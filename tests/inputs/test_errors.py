@@ -427,8 +427,8 @@ MORE = [
     (lambda: tl.ndcg([[1]], [{1}], paddin=0), "argument 'paddin' (did you mean 'padding'?)"),
     (lambda: tl.top_k_eval([[1]], [{1}], [1, 3], metrics=["hit@3", "hit"]),
      "'hit@3' is asked for twice, by its own k or by the"),
-    *((lambda bad=bad: tl.top_k_eval([[1]], [{1}], metrics=bad), f"metrics={bad}: give names, or M")
-      for bad in (3, 5)),
+    *((lambda bad=bad: tl.top_k_eval([[1]], [{1}], metrics=bad), f"metrics={bad!r}: give names, or M")
+      for bad in (3, np.array(5))),
     *((lambda bad=bad: tl.top_k_eval([[1], [2]], [{1}, {2}], 1, weights=bad), "weight")
       for bad in (["1", "2"], np.array([1, "2"], object), np.array(["2020"] * 2, "M8[Y]"), [2j, 1],
                   np.array([1, 2], "m8[s]"), np.ma.array([1.0, 2.0], mask=[0, 1]),

@@ -183,6 +183,7 @@ REFUSED = [
             (RECALL, {"pooled": "recall"}, "pooled: metric='r'"),
             (RECALL, {"empty_of": {"map": "zero"}}, "empty_of: metric='map': choose from 'recall'"),
             (RECALL, {"empty_of": {"recall": "Zero"}}, "empty_of: recall='Zero' (did you mean 'z"),
+            (RECALL, {"empty_of": ["recall"]}, "empty_of is ['recall']: give a dict"),
             ({"recall": "recall"}, {}, "metrics holds 'recall': give a dict name -> toplist.Met"),
             ("recall", {}, "metrics holds 'recall': give a dict name -> toplist.Metric"),
         )

@@ -311,7 +311,7 @@ def entries_of(
     metrics: Metrics, k: int | Iterable[int] | None, rules: Convention
 ) -> tuple[Entry, ...]:
     """Read what was asked for into entries, each with its k's."""
-    if not isinstance(metrics, (str, Metric, Iterable)):
+    if not (isinstance(metrics, Metric) or np.iterable(metrics)):
         raise ValueError(f"metrics={metrics!r}: give names, or Metric objects")
     asked = [metrics] if isinstance(metrics, (str, Metric)) else list(metrics)
     if not asked:

@@ -141,6 +141,8 @@ class Convention:
         for one in metrics:
             if not isinstance(one, Metric):
                 raise TypeError(f"metrics holds {one!r:.60}: give a dict name -> toplist.Metric")
+        if not isinstance(self.empty_of, Mapping):
+            raise TypeError(f"empty_of is {self.empty_of!r:.60}: give a dict name -> policy")
         for option in ("pooled", "empty_of"):
             for name in getattr(self, option):
                 choice(f"{option}: metric", name, [known.base for known in metrics])
