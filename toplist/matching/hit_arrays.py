@@ -56,9 +56,9 @@ def rows_of(hits: Any, rows: ArrayLike) -> Ints:
     if len(bad):
         raise ValueError(f"Hits.subset: there is no row {bad[0]}: rows are 0 to {n_users - 1:,}")
     given = given.astype(np.int64)
-    several, counts = np.unique(given, return_counts=True)
-    if len(several) < len(given):
-        user = name_user(hits.users, int(several[np.argmax(counts)]))
+    counts = np.bincount(given, minlength=1)
+    if counts.max() > 1:
+        user = name_user(hits.users, int(counts.argmax()))
         raise ValueError(f"Hits.subset: {user} is in rows twice: a user has one row")
     return given
 
