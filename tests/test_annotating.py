@@ -169,20 +169,29 @@ def test_the_way_to_people_and_back(tmp_path, cli):
     assert path.read_text() == (tmp_path / "same.csv").read_text()
 
 
-def test_users_of_several_columns_there_and_back(tmp_path, cli):
+@pytest.mark.parametrize(
+    ("column", "key"),
+    [
+        ("time", "user,time"),
+        ("weight", "user_id_1,user_id_2"),  # the name of another column for the judges
+        ("title", "user_id_1,user_id_2"),
+    ],
+)
+def test_users_of_several_columns_there_and_back(tmp_path, cli, column, key):
     """Two users whose keys are one text, joined by blanks."""
-    names = "--columns", "user_id=user,time"
-    lists = csv_of(tmp_path / "k.csv", "user,time,item_id,rank", "a b,c,x,1", "a,b c,y,1")
-    truth = csv_of(tmp_path / "t.csv", "user,time,item_id,relevance", "a b,c,z,1", "a,b c,z,0")
+    names = "--columns", f"user_id=user,{column}"
+    lists = csv_of(tmp_path / "k.csv", f"user,{column},item_id,rank", "a b,c,x,1", "a,b c,y,1")
+    header = f"user,{column},item_id,relevance"
+    truth = csv_of(tmp_path / "t.csv", header, "a b,c,z,1", "a,b c,z,0")
     judge, new = tmp_path / "judge.csv", tmp_path / "new.csv"
     assert cli("unjudged", lists, truth, "-k", 1, *names, "-o", judge) == (0, "", "")
     rest = "item_id,rank,systems,weight,relevance"
-    lines = f"user,time,{rest}", "a b,c,x,1,k,0.2,", "a,b c,y,1,k,0.2,"
+    lines = f"{key},{rest}", "a b,c,x,1,k,0.2,", "a,b c,y,1,k,0.2,"
     assert judge.read_text().splitlines() == [*lines]
     csv_of(judge, lines[0], f"{lines[1]}1", f"{lines[2]}2")
     assert cli("unjudged", "--judged", judge, truth, *names, "-o", new) == (0, "", "")
     graded = {("a b", "c"): {"z": 1, "x": 1}, ("a", "b c"): {"z": 0, "y": 2}}
-    columns = {"user_id": ["user", "time"]}
+    columns = {"user_id": ["user", column]}
     assert tl.annotating.judged(truth, judge, columns=columns) == graded
     assert tl.annotating.judged(new, judge, columns=columns) == graded
     # a dict does not know the names

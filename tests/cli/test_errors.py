@@ -101,6 +101,11 @@ USAGE = [
     (f"eval {TWO} --columns user=x", "'user' is not a column to rename"),
     (f"eval {TWO} --columns user_id=", "user_id="),
     (f"eval {TWO} --columns user_id=a user_id=b", "--columns names user_id twice, 'a' and 'b'"),
+    (
+        f"eval {TWO} --columns truth.csv:rank=a ground_truths:rank=b",
+        "names rank twice, 'a' and 'b'",
+    ),
+    (f"eval {TWO} --columns recs.csv:rank=a recs:rank=b", "names rank twice, 'a' and 'b'"),
     (f"eval {TWO} -m psp --clip 0.1", "--clip 0.1 needs --propensities FILE"),
     (f"{GATE} -m mrr@2 --margin 0.1 --weighting ips", "--weighting ips needs --propensities FILE"),
     (f"eval {TWO} -o recs.csv", "--out recs.csv would overwrite an input file"),

@@ -104,19 +104,24 @@ def test_per_user(good, results):
 
 
 @pytest.mark.parametrize(
-    ("line", "columns", "values"),
+    ("line", "key", "columns", "values"),
     [
-        ("eval k.csv t.csv", "user,time", "mrr@1"),
-        ("eval k.csv l.csv t.csv", "user,time", "mrr@1"),
-        ("compare k.csv l.csv t.csv", "user,time", "k mrr@1"),
-        ("eval k.npz", "user_id_1,user_id_2", "mrr@1"),  # which does not know their names
+        ("eval k.csv t.csv", "user,time", "user,time", "mrr@1"),
+        ("eval k.csv l.csv t.csv", "user,time", "user,time", "mrr@1"),
+        ("compare k.csv l.csv t.csv", "user,time", "user,time", "k mrr@1"),
+        # a result does not know their names
+        ("eval k.npz", "user,time", "user_id_1,user_id_2", "mrr@1"),
+        # names of other columns of the file
+        ("eval k.csv l.csv t.csv", "user,system", "user_id_1,user_id_2", "mrr@1"),
+        ("eval k.csv t.csv", "user,mrr@1", "user_id_1,user_id_2", "mrr@1"),
+        ("compare k.csv l.csv t.csv", "user,k mrr@1", "user_id_1,user_id_2", "k mrr@1"),
     ],
 )
-def test_keys_of_several_columns_stay_apart(good, line, columns, values):
-    put("t.csv", "user,time,item_id\na b,c,x\na,b c,y\n")
+def test_keys_of_several_columns_stay_apart(good, line, key, columns, values):
+    put("t.csv", f"{key},item_id\na b,c,x\na,b c,y\n")
     for name in ("k.csv", "l.csv"):
-        put(name, "user,time,item_id,rank\na b,c,x,1\na,b c,x,1\n")
-    how = "-m", "mrr@1", "--columns", "user_id=user,time"
+        put(name, f"{key},item_id,rank\na b,c,x,1\na,b c,x,1\n")
+    how = "-m", "mrr@1", "--columns", f"user_id={key}"
     good("eval", "k.csv", "t.csv", *how, "--save", "k.npz")
     good(*line.split(), *(() if "npz" in line else how), "--per-user", "out.csv")
     found = rows(Path("out.csv").read_text())[-2:]

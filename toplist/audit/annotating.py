@@ -45,6 +45,8 @@ def __dir__() -> list[str]:
 # Rows that are printed.
 SHOWN = 10
 COLUMNS = ("user_id", "item_id", "rank", "systems", "weight")
+# What the file for those who judge may have beside the key of a user.
+BESIDE = (*COLUMNS[1:], "relevance", "title", "user_title")
 # What an id is called: by a dict, or by a function that returns None for another id.
 Titles = Mapping[Any, Any] | Callable[[Any], Any]
 
@@ -123,7 +125,7 @@ class ItemsToJudge(Display, Sequence[ItemToJudge]):
 
         Systems are separated by blanks. Gzipped for ``.gz``. `judged` reads the grades back. In
         place of user_id a key of several columns has these, by the names in ``columns=``, or else
-        user_id_1, user_id_2, ...
+        (also if one of them is that of another column here) user_id_1, user_id_2, ...
 
         Parameters
         ----------
@@ -144,7 +146,7 @@ class ItemsToJudge(Display, Sequence[ItemToJudge]):
     ) -> str:
         """Return what `to_csv` writes."""
         as_written = self._as_text().columns
-        columns = key_columns(self.columns["user_id"], self.key)
+        columns = key_columns(self.columns["user_id"], self.key, BESIDE)
         columns |= {name: list(as_written[name]) for name in COLUMNS[1:]}
         said = {"user_id": ("user_title", user_titles), "item_id": ("title", titles)}
         for ids, (name, known) in said.items():
@@ -289,7 +291,7 @@ def judged(
         `ItemsToJudge.to_csv`. Rows without a relevance are left out.
     columns : mapping, optional
         Of a table or file of ground truths, as in `toplist.top_k_eval`. Users of several columns
-        have these in both files.
+        have these in both files, or in that of the judges what `ItemsToJudge.to_csv` calls them.
 
     Returns
     -------
@@ -336,7 +338,7 @@ def judged(
         words = f"items of ground_truths are {odd.pop().__name__}, and those of a file text"
         raise TypeError(f"{words}: give ids that are text or integers")
     key = columns_of(columns, "ground_truths")["user_id"]
-    for user, item, grade, wrong in grades_of(path, [*key_columns(known, key)]):
+    for user, item, grade, wrong in grades_of(path, [*key_columns(known, key, BESIDE)]):
         if user not in users:
             raise wrong(f"user {user!r} has no ground truth")
         if kinds == {int} and not item.lstrip("-").isdecimal():

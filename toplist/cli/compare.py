@@ -141,7 +141,7 @@ def differences_csv(
         for name in [name for s, name in values if s == system and (baseline, name) in values]:
             both = columns[f"{system} {name}"], columns[f"{baseline} {name}"]
             columns[f"{system} - {baseline} {name}"] = snap(*both).tolist()
-    return Grid(reading.columns_of_users(options, users) | columns).to_csv()
+    return Grid(reading.columns_of_users(options, users, columns) | columns).to_csv()
 
 
 def _more(

@@ -151,7 +151,8 @@ def per_user_csv(options: argparse.Namespace, results: Results) -> str:
     for system, one in results.items():
         lacking = np.full(len(one.users), np.nan)
         columns = {name: values[system].get(name, lacking).tolist() for name in names}
-        grids[system] = Grid(reading.columns_of_users(options, one.users) | columns)
+        keys = reading.columns_of_users(options, one.users, ["system", *names])
+        grids[system] = Grid(keys | columns)
     return _by_system(grids).to_csv()
 
 

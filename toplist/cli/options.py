@@ -426,7 +426,7 @@ def of_files(valid: Sequence[str], sides: str = "") -> list[Option]:
     --ranks-format FORMAT  {formats}
     --ground-truths-format FORMAT  {formats}
     --order {{}}  lists without rank or score: the first row is the best"""
-    return table(text, columns={"type": read, "default": [], "check": _one_name_each})
+    return table(text, columns={"type": read, "default": [], "check": check_one_name_each})
 
 
 # Options that name a file with a label of users, or of items.
@@ -448,7 +448,7 @@ def check_sides(options: argparse.Namespace, sides: Iterable[str]) -> None:
             raise ValueError(f"{given}: {side!r} is no side: {', '.join(sides)}")
 
 
-def _one_name_each(given: Iterable[tuple[str, str, Any]]) -> None:
+def check_one_name_each(given: Iterable[tuple[str, str, Any]]) -> None:
     """Raise ValueError for a column that has two names in the same place."""
     known: dict[tuple[str, str], Any] = {}
     for side, column, theirs in given:

@@ -225,7 +225,8 @@ def check_asked(options: argparse.Namespace) -> None:
 def check_files(options: argparse.Namespace, *more: str) -> None:
     """Name the systems, as `named`; ValueError for lists given twice, and a column of no file.
 
-    `more` are sides that the files of lists have none of.
+    `more` are sides that the files of lists have none of. A file that `--columns` names by its path
+    is called by its side, the ground truth, or its system: a column has one name there.
     """
     recs = options.recs
     if len({*recs}) < len(recs):
@@ -236,6 +237,9 @@ def check_files(options: argparse.Namespace, *more: str) -> None:
     named = [of_lists] * bool(lists) + [of_truth] * bool(options.truth)
     paths = [*lists.values(), *filter(None, [options.truth])]
     cli.check_sides(options, [*named, *more, *lists, *paths])
+    sides = {path: name for name, path in lists.items()} | {options.truth: of_truth}
+    options.columns = [(sides.get(side, side), *names) for side, *names in options.columns]
+    cli.check_one_name_each(options.columns)
 
 
 def asked_or_usual(
@@ -316,12 +320,14 @@ def truth_of(options: argparse.Namespace) -> GroundTruths | None:
 
 def names_in_truth(options: argparse.Namespace) -> dict[str, Any]:
     """Return the names of columns in the file of ground truths."""
-    return cli.names_of_columns(options, "ground_truths", options.truth)
+    return cli.names_of_columns(options, "ground_truths")
 
 
-def columns_of_users(options: argparse.Namespace, users: Iterable[Any]) -> dict[str, list[Any]]:
+def columns_of_users(
+    options: argparse.Namespace, users: Iterable[Any], beside: Iterable[str]
+) -> dict[str, list[Any]]:
     """Return the columns of users in files that are written, as the ground truths have them."""
-    return key_columns(users, names_in_truth(options).get("user_id", "user_id"))
+    return key_columns(users, names_in_truth(options).get("user_id", "user_id"), beside)
 
 
 def lists_of(options: argparse.Namespace) -> dict[str, inputs.Ranks]:
@@ -329,7 +335,7 @@ def lists_of(options: argparse.Namespace) -> dict[str, inputs.Ranks]:
     how = {"format": options.ranks_format, "order": options.order}
     found = {}
     for name, path in options.named.items():
-        columns = cli.names_of_columns(options, "ranks", name, path)
+        columns = cli.names_of_columns(options, "ranks", name)
         columns.pop(inputs.GROUP, None)  # of ground truths alone
         found[name] = inputs.Ranks(path, columns=columns, **how, **given_options(options, "ranks"))
     return found
@@ -371,6 +377,8 @@ def _evaluate(
 
 def _named(options: argparse.Namespace, result: TopKResult) -> TopKResult:
     """Return a result whose notes name standard input, not the folder where it lies for now."""
+    if not options.folder:
+        return result
     return replace(result, notes=tuple(one.replace(options.folder, "") for one in result.notes))
 
 

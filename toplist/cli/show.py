@@ -264,8 +264,8 @@ def run_unjudged(options: argparse.Namespace) -> str:
         known = annotating.judged(truth, options.judged, columns=names)
         rows = [(u, i, f"{grade:.15g}") for u, row in known.items() for i, grade in row.items()]
         users, items, grades = map(list, zip(*rows, strict=True)) if rows else ([], [], [])
-        columns = reading.columns_of_users(options, users)
-        return Grid(columns | {"item_id": items, "relevance": grades}).to_csv()
+        columns = {"item_id": items, "relevance": grades}
+        return Grid(reading.columns_of_users(options, users, columns) | columns).to_csv()
     how = {name: getattr(options, name) for name in ("p", "duplicates", "padding")}
     lists = reading.lists_of(options)
     every = annotating.unjudged(lists, truth, options.k, columns=names, **how)

@@ -220,10 +220,13 @@ class Grid(NamedTuple):
         return csv_text(itertools.chain([self.columns], (map(cell, row) for row in rows)))
 
 
-def key_columns(users: Iterable[Any], names: Any = "user_id") -> dict[str, list[Any]]:
+def key_columns(
+    users: Iterable[Any], names: Any = "user_id", beside: Iterable[str] = ()
+) -> dict[str, list[Any]]:
     """Return the columns of users in files: user_id; of keys of several columns one for each.
 
-    These have the `names` of the tables that they are from, or else are numbered.
+    These have the `names` of the tables that they are from. They are numbered where there are none,
+    or one of them is that of a column `beside` them.
 
     Examples
     --------
@@ -232,11 +235,12 @@ def key_columns(users: Iterable[Any], names: Any = "user_id") -> dict[str, list[
     >>> key_columns([("ann", 3)]), key_columns(["ann"])
     ({'user_id_1': ['ann'], 'user_id_2': [3]}, {'user_id': ['ann']})
     """
-    keys = list(users)
-    if isinstance(names, str):
-        if not keys or not isinstance(keys[0], tuple):
-            return {"user_id": keys}
-        names = [f"user_id_{number}" for number in range(1, len(keys[0]) + 1)]
+    keys, known = list(users), not isinstance(names, str)
+    if not known and not (keys and isinstance(keys[0], tuple)):
+        return {"user_id": keys}
+    if not known or not {*beside}.isdisjoint(names):
+        size = len(names if known else keys[0])
+        names = [f"user_id_{number}" for number in range(1, size + 1)]
     return {name: [key[place] for key in keys] for place, name in enumerate(names)}
 
 
