@@ -317,6 +317,7 @@ FILES = [  # kind and column, text, what is read, or the words of the error
     ("counts", "item_id,count\na,1\na,2\n", "item 'a' has two rows"),
     ("counts", "item_id,query\na,1\na,2\nb,1\n", (["a", "b"], [2, 1])),  # interactions
     ("counts", "item_id,n\na,7\nb,1\n", "no column 'count', .*facts.csv:COLUMN names another"),
+    ("counts", "item_id,customer\na,c\n", "a column user_id says that rows are interactions"),
     ("counts:n", "item_id,n,title\na,7,x\nb,1,y\n", (["a", "b"], [7.0, 1.0])),
     ("numbers", "item_id\na\n", "0 columns besides 'item_id'"),
     ("number", "days,item_id\n3,a\n0.5,b\n", (["a", "b"], [3.0, 0.5])),

@@ -53,15 +53,17 @@ def test_write_text_does_not_replace_a_pipe(tmp_path):
     assert stat.S_ISFIFO(os.stat(path).st_mode)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no names of open streams")
-def test_an_open_stream_is_written_where_it_is(tmp_path):
+@pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
+def test_an_open_stream_is_written_where_it_is(tmp_path, folder):
+    if not os.path.exists(folder):
+        pytest.skip(f"no {folder}")
     reader, writer = os.pipe()
     with open(reader, "rb") as source, open(writer, "wb") as sink:
-        write_text(f"/dev/fd/{sink.fileno()}", "text")
+        write_text(f"{folder}/{sink.fileno()}", "text")
         assert os.read(source.fileno(), 10) == b"text"
     with open(tmp_path / "log", "wb", buffering=0) as log:
         log.write(b"before ")
-        write_text(f"/dev/fd/{log.fileno()}", "text")
+        write_text(f"{folder}/{log.fileno()}", "text")
         log.write(b" after")
     assert (tmp_path / "log").read_text() == "before text after"
 

@@ -148,7 +148,8 @@ def facts(path: PathLike, kind: str) -> Facts:
         if kind == "counts" and not name:
             interactions = {"user_id", *SYNONYMS["user_id"]}.intersection(header)
             if "count" not in header and not interactions and rest:
-                raise no_columns("", ["count"], header, f"{file}:COLUMN names another")
+                way = f"{file}:COLUMN names another, and a column user_id says that rows are "
+                raise no_columns("", ["count"], header, f"{way}interactions")
             rest = ["count"] if "count" in header else []
         return [key, *rest]
 

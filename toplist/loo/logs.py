@@ -212,8 +212,9 @@ def read_log(
     ways += "; by='random' needs no timestamp" * ("timestamp" in absent)
     require(where, [names[name] for name in needed], found, ways)
     (user, item, time), times = (names[name] for name in COLUMNS), None
-    for name in () if is_frame else {user, item, time}.intersection(found):
-        no_mask(named[name], f"{where}, column {name!r}")
+    for name in () if is_frame else (user, item, time):
+        if name in found:
+            no_mask(named[name], f"{where}, column {name!r}")
     read = partial(cols.read, log) if is_frame else partial(_read, named)
     users, items = (_numbered(read(name, where).ids()) for name in (user, item))
     if time in found:

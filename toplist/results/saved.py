@@ -386,7 +386,7 @@ def write_all(contents: Mapping[PathLike, Content]) -> None:
     ZeroDivisionError: division by zero
     """
     paths = [os.fspath(path) for path in contents]
-    targets = {path if _stream(path) else os.path.realpath(path): path for path in paths}
+    targets = {os.path.realpath(path) if _stream(path) is None else path: path for path in paths}
     if len(targets) < len(contents):
         raise ValueError(f"two of the files to write are one: {', '.join(targets.values())}")
     written: dict[str, str] = {}  # the temporary file of each target
@@ -413,9 +413,10 @@ def write_all(contents: Mapping[PathLike, Content]) -> None:
                     continue
                 # a pipe or a device gets what is in it
                 number = _stream(target)
+                place = target if number is None else number
                 with (
                     open(temporary, "rb") as source,
-                    open(number or target, "wb", closefd=not number) as sink,
+                    open(place, "wb", closefd=number is None) as sink,
                 ):
                     shutil.copyfileobj(source, sink)
     finally:
@@ -427,14 +428,14 @@ def write_all(contents: Mapping[PathLike, Content]) -> None:
 def _is_plain(target: str) -> bool:
     """Whether a target is a file, or none yet: a pipe, a device or a stream is not replaced."""
     new = os.path.isfile(target) or not os.path.exists(target)
-    return new and not _stream(target)
+    return new and _stream(target) is None
 
 
-def _stream(path: str) -> int:
-    """Return the number of an open stream that a path names, such as /dev/stdout; 0 for none."""
+def _stream(path: str) -> int | None:
+    """Return the number of an open stream that a path names, such as /dev/stdout."""
     known = {"/dev/stdout": "/dev/fd/1", "/dev/stderr": "/dev/fd/2"}
-    found = re.fullmatch("/dev/fd/([0-9]+)", known.get(path, path))
-    return int(found[1]) if found else 0
+    found = re.fullmatch("/(?:dev|proc/self)/fd/([0-9]+)", known.get(path, path))
+    return int(found[1]) if found else None
 
 
 def _beside(target: str) -> str:
