@@ -351,6 +351,7 @@ MATRICES = [
 
 MANY = 300_000  # users of more than one block
 KEYED = tl.match({"a": [1], "b": [2]}, {"a": {1}, "b": {9}})
+ONE_MASKED = np.ma.array([1, 9], mask=[False, True])
 
 
 def two_users(**options):
@@ -385,8 +386,12 @@ OF_HITS = [
     *((lambda rows=rows: KEYED.subset(np.array(rows)), words) for rows, words in [
         ([True], "rows are bool of shape (1,): give row numbers, or a mask of 2"),
         ([0.7], "rows are float64"), ([[0]], "rows are int64 of shape (1, 1)"),
-        ([0, 0, 1], "user 'a' is in rows twice"), ([0, -1], "no row -1: rows are 0 to 1"),
+        ([0, 0, 1], "user 'a' is in rows twice"), ([0, -1], "no row -1: there are 2"),
         ([5], "no row 5")]),
+    *((call, "is a masked array") for call in (
+        lambda: tl.Hits([0, 1], ONE_MASKED[:1], [1], [1]), lambda: KEYED.subset(ONE_MASKED),
+        lambda: tl.Hits.from_ranks([1, 2], ONE_MASKED),
+        lambda: tl.Hits([0, 1], [1], [1], [1], grades=ONE_MASKED[:1], truth_grades=[1]))),
     (lambda: tl.Hits.from_matrix([[0, 2]], [1]), "2-D array of 0 and 1"),
     (lambda: tl.Hits.from_matrix([[0, 1], [1, 0]], [1, 1], users=[1, 1]), "1 is the key of rows 0"),
     (lambda: tl.Hits.from_ranks([1, 11], 10), "user 1: rank 11 in a list of 10;  ... 0 means not"),

@@ -179,9 +179,9 @@ REFUSED = [
     *(
         (lambda metrics=metrics, own=own: tl.Convention("mine", metrics, **own), words)
         for metrics, own, words in (
-            (RECALL, {"pooled": ("recal",)}, "pooled: metric='recal' (did you mean 'recall'?)"),
-            (RECALL, {"pooled": "recall"}, "pooled: metric='r'"),
-            (RECALL, {"empty_of": {"map": "zero"}}, "empty_of: metric='map': choose from 'recall'"),
+            (RECALL, {"pooled": ("recal",)}, "pooled: name='recal' (did you mean 'recall'?)"),
+            (RECALL, {"pooled": "recall"}, "pooled is 'recall': give a tuple of names"),
+            (RECALL, {"empty_of": {"map": "zero"}}, "empty_of: name='map': choose from 'recall'"),
             (RECALL, {"empty_of": {"recall": "Zero"}}, "empty_of: recall='Zero' (did you mean 'z"),
             (RECALL, {"empty_of": ["recall"]}, "empty_of is ['recall']: give a dict"),
             ({"recall": "recall"}, {}, "metrics holds 'recall': give a dict name -> toplist.Met"),

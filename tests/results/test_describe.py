@@ -258,7 +258,7 @@ FORMULAS = [
         }.items()
     ),
     (HELD, {"metrics": [ODD]}, ODD.name, "latex", r"\[\text{m \%\&\$\_\{}@k", r"\mathrm"),
-    (HELD, {"metrics": [ODD]}, ODD.name, "latex", "$d$($r_j$): 100 \\% of $x_1$\n", "d(i)"),
+    (HELD, {"metrics": [ODD]}, ODD.name, "latex", "$d$($r_j$): 100 \\% of x\\_1\n", "d(i)"),
 ]  # fmt: skip
 
 

@@ -180,9 +180,9 @@ class Power(Display):
     ----------
     rows : tuple of dict
         name, system, baseline, n, std, cautions, detectable, and n_needed where a difference was
-        given, both NaN where fewer than 30 differ, or all by the same number; of rows in clusters
-        also n_clusters, and effective, the number of rows without clusters whose mean difference
-        would be as certain.
+        given, both NaN where nobody differs or all by the same number, detectable also where fewer
+        than 30 differ; of rows in clusters also n_clusters, and effective, the number of rows
+        without clusters whose mean difference would be as certain.
     power, level : float
         The chance that a difference is found, and 1 - p below which it counts as found.
     difference : float or None
@@ -298,7 +298,8 @@ class Lead(Display):
             f"flips, seed {self.seed}); by at most so much is the mean of the best too good, on "
             "average; p: of a lead as long by chance",
         ]
-        if any(one.lead and one.by_chance != one.by_chance for one in self.rows.values()):
+        alike = [one for one in self.rows.values() if one.lead and one.by_chance != one.by_chance]
+        if any(one.p == one.p for one in alike):
             words = "where the systems differ alike for all users, p is that of sign flips"
             notes.append(f"{worded(words, self.unit)}; by chance is not known")
         if min(units, default=FEW_FOR_LEAD) < FEW_FOR_LEAD:
@@ -534,8 +535,9 @@ class HasViews(SideBySide):
                 if n_clusters:
                     effective = (found.std / found.error) ** 2 if found.error else math.nan
                     row |= {"n_clusters": n_clusters, "effective": effective}
-                std = std if found.differ >= FEW and std > 0 else math.nan  # too few to know it
-                row["detectable"] = planning.detectable(std, n, power, level)
+                std = std if std > 0 else math.nan  # of differences that are all the same
+                known = std if found.differ >= FEW else math.nan
+                row["detectable"] = planning.detectable(known, n, power, level)
                 if difference is not None:
                     needed = planning.n_needed(difference, std, power, level)
                     row["n_needed"] = needed if n == found.n else needed * found.n / n

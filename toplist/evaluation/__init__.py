@@ -316,7 +316,8 @@ def _absent(whole: TopKResult, truths: Any, columns: ColumnNames) -> TopKResult:
     if len(whole.listed) and together(same).total != together(whole.prints).total:
         raise ValueError(
             "merge: the parts were evaluated against other ground truths than these: their users "
-            "have other relevant items or grades, or items that are numbers here and text there"
+            "have other relevant items, grades or groups, or items that are numbers here and text "
+            "there"
         )
     rows = np.flatnonzero(~here)
     hits = without_lists(rows, joining._replace(listed=terms.relevant == "listed"))

@@ -18,6 +18,7 @@ MOST = 2.0**62
 
 def integers(name: str, values: ArrayLike) -> Ints:
     """Return whole numbers as int64 that nobody can change; ValueError for others."""
+    no_mask(values, f"Hits: {name}")
     array = np.asarray(values)
     if array.dtype.kind not in "iub" and not np.all(np.isfinite(array) & (array % 1 == 0)):
         raise ValueError(f"Hits: {name} must be whole numbers")
@@ -43,6 +44,7 @@ def whole_ranks(ranks: ArrayLike) -> Ints:
 
 def rows_of(hits: Any, rows: ArrayLike) -> Ints:
     """Return the rows of some users, by number or as a mask; an error names what is no row."""
+    no_mask(rows, "Hits.subset: rows")
     given, n_users = np.asarray(rows), len(hits)
     if given.dtype.kind == "b" and given.shape == (n_users,):
         return np.flatnonzero(given)
@@ -54,7 +56,7 @@ def rows_of(hits: Any, rows: ArrayLike) -> Ints:
         )
     bad = given[(given < 0) | (given >= n_users)]
     if len(bad):
-        raise ValueError(f"Hits.subset: there is no row {bad[0]}: rows are 0 to {n_users - 1:,}")
+        raise ValueError(f"Hits.subset: there is no row {bad[0]}: there are {n_users:,}")
     given = given.astype(np.int64)
     counts = np.bincount(given, minlength=1)
     if counts.max() > 1:
@@ -131,6 +133,7 @@ def _check_grades(hits: Any) -> None:
         """Return the first user with a hit whose grade is of no item of the truth, or -1."""
         mine = [slice(one[lo], one[hi]) for one in ends]
         both = np.concatenate([hits.truth_grades[mine[0]], hits.grades[mine[1]]])
+        both = both.astype(np.float32)  # as either side may have been
         rows = [np.repeat(np.arange(hi - lo), np.diff(one[lo : hi + 1])) for one in ends]
         several = np.unique(both)
         # one number for each grade of a user; the last bit says which are hits

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from toplist.checks import Bools, Floats, Ints, cached
+from toplist.checks import Bools, Floats, Ints, cached, no_mask
 from toplist.inputs.keyed import keys_of
 from toplist.inputs.lists import offsets_of, places_of
 from toplist.inputs.options import Unjudged
@@ -110,6 +110,7 @@ class Hits:
             raise ValueError(f"Hits: k must be a whole number, not {self.k!r}")
         for name in ("grades", "truth_grades"):
             if getattr(self, name) is not None:
+                no_mask(getattr(self, name), f"Hits: {name}")
                 set_(self, name, np.ascontiguousarray(getattr(self, name), np.float64))
         known = isinstance(self.users, Sequence) and not isinstance(self.users, str)
         if self.users is not None and not known:

@@ -143,9 +143,11 @@ class Convention:
                 raise TypeError(f"metrics holds {one!r:.60}: give a dict name -> toplist.Metric")
         if not isinstance(self.empty_of, Mapping):
             raise TypeError(f"empty_of is {self.empty_of!r:.60}: give a dict name -> policy")
+        if isinstance(self.pooled, str):
+            raise TypeError(f"pooled is {self.pooled!r:.60}: give a tuple of names")
         for option in ("pooled", "empty_of"):
             for name in getattr(self, option):
-                choice(f"{option}: metric", name, [known.base for known in metrics])
+                choice(f"{option}: name", name, [known.base for known in metrics])
         for name, policy in self.empty_of.items():
             choice(f"empty_of: {name}", policy, EMPTY)
         choice("empty", self.empty, EMPTY)

@@ -130,13 +130,14 @@ def symbols(
     lines = [worded(SYMBOLS, unit), *[gain_words] * gained]
     if style == "text":
         return lines
-    lines += _where(metric)
+    found = [described(line) for line in [*lines, *_where(metric)]]
     if not metric.latex:
         own = metric.earning, metric.discounting, metric.dividing
-        lines += [f"{one.latex}: {one.name}" for one in own if one and one.latex in _OWN]
+        some = [one for one in own if one and one.latex in _OWN]
+        found += [f"{described(one.latex)}: {in_latex(one.name)}" for one in some]
         if metric.dividing.ideal and (metric.graded or metric.earning):
-            lines.append("with *: of the i-th item of the ideal order, best gains first")
-    return [described(line) for line in lines]
+            found.append(described("with *: of the i-th item of the ideal order, best gains first"))
+    return found
 
 
 def described(words: str) -> str:

@@ -150,7 +150,7 @@ def over_systems(
         ax.errorbar(places, y, reach, fmt="none", ecolor=COLOURS[0], elinewidth=1, alpha=0.6)
         order = np.argsort(places, kind="stable")
         ax.plot(places[order], y[order], "-o", color=COLOURS[0], linewidth=1.4, markersize=4)
-        ax.set(ylabel=name)
+        axes.name_axes(ax, y=name)
         axes.clean(ax)
     else:
         ax = axes.axes(ax, axes.INCHES[0], 1.1 + 0.3 * len(means))
@@ -159,7 +159,7 @@ def over_systems(
         rows = zip(means.items(), low.tolist(), high.tolist(), strict=True)
         ordered = sorted(rows, key=lambda row: sign * np.nan_to_num(row[0][1]))
         axes.dots(ax, [(s, mean, a, b, COLOURS[0], False) for (s, mean), a, b in ordered])
-        ax.set_xlabel(name)
+        axes.name_axes(ax, name)
     return axes.finished(ax, results, [name], *what, high=0.3 * len(means) * (not steps))
 
 
@@ -217,7 +217,7 @@ def per_user(results: Result | Results, name: AnyName, *, ax: Axes | None = None
         if len(systems) == 1:
             ax.fill_between(steps, above, step="post", alpha=0.15, color=COLOURS[0], linewidth=0)
     whose, share = (worded(text, result.terms.unit) for text in ("of a user", "share of users"))
-    ax.set(xlabel=f"{name} {whose}", ylabel=f"{share} above")
+    axes.name_axes(ax, f"{name} {whose}", f"{share} above")
     ax.set(xlim=(0, None), ylim=(0, None))
     axes.clean(ax)
     return axes.finished(ax, systems.values(), [name], "area below: mean")
@@ -341,7 +341,7 @@ def segments(
     ax.set_yticks(range(len(labels)), names, parse_math=False)
     ax.set(xlim=(0, None), ylim=(len(labels) - 0.5, -0.5))
     ax.locator_params(axis="x", nbins=6)
-    ax.set_xlabel(f"{name}, mean and {level * 100:g} % interval")
+    axes.name_axes(ax, f"{name}, mean and {level * 100:g} % interval")
     axes.clean(ax, grid="x")
     every = [result for parts in systems.values() for result in parts.values()]
     return axes.finished(ax, every, (), *axes.rough_of(every, [name]))

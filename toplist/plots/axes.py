@@ -85,15 +85,11 @@ def headline(places: "Sequence[Axes]", *parts: str) -> None:
 def fitted(ax: "Axes", high: float = 0.0) -> "Axes":
     """Return axes; a figure that `axes` made grows until they keep their size beside all words.
 
-    That is three fifths of it, and at least `high` inches. A dollar in a label is one, no math.
+    That is three fifths of it, and at least `high` inches.
     """
-    drawn: Any = ax.figure
-    is_ours = hasattr(ax, "_repr_png_")
-    for one in drawn.axes if is_ours else [ax]:
-        for label in (one.xaxis.label, one.yaxis.label):
-            label.set_parse_math("$" not in label.get_text())
-    if not is_ours:
+    if not hasattr(ax, "_repr_png_"):
         return ax
+    drawn: Any = ax.figure
     least = 0.6 * drawn.get_size_inches() / ax.get_gridspec().get_geometry()[::-1]  # type: ignore[union-attr]
     least[1] = max(least[1], high)
     beside = ax.get_legend()
@@ -245,7 +241,8 @@ def over_k(ax: "Axes", name: str, depth: int = 1) -> None:
     ax.set_xlim(1 if last > 1 else 0, max(last, 2))
     ticks = MaxNLocator(nbins=7, steps=[1, 2.5, 5, 10], integer=True).tick_values(0, last)
     ax.set_xticks(sorted({1, *(int(tick) for tick in ticks if 1 <= tick <= last)}))  # from 1, not 0
-    ax.set(xlabel="k", ylabel=f"{name}@k", ylim=(0, None))
+    name_axes(ax, "k", f"{name}@k")
+    ax.set_ylim(0, None)
     clean(ax)
 
 
@@ -254,6 +251,14 @@ def clean(ax: "Axes", grid: str = "both") -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis=grid, color=GREY, alpha=0.2, linewidth=0.6)  # type: ignore[arg-type]
     ax.set_axisbelow(True)
+
+
+def name_axes(ax: "Axes", x: str = "", y: str = "") -> None:
+    """Write what the axes are; a dollar in it is one, no math."""
+    if x:
+        ax.set_xlabel(x, parse_math=False)
+    if y:
+        ax.set_ylabel(y, parse_math=False)
 
 
 def labelled(name: Any) -> str:

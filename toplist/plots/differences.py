@@ -70,14 +70,14 @@ def forest(
             place.axvspan(-margin, margin, color=GREY, alpha=0.15, linewidth=0)
         place.axvline(0, color=GREY, linewidth=0.8)
         axes.dots(place, rows)
-        place.set_xlabel(names[0] if len(names) == 1 else metric)
+        axes.name_axes(place, names[0] if len(names) == 1 else metric)
     share = 100 * (2 * level - 1 if margin is not None else level)
     whose = f"{called[pairs[0]]}, " if len(pairs) == 1 else ""
     what = "not shown to be within" if margin is not None else "not shown"
     how = f"{whose}difference and {share:.4g} % interval; hollow: {what}"
     first = places[0]
     if len(metrics) == 1:
-        first.set_xlabel(axes.lines(f"{first.get_xlabel()}: {how}", 60))
+        axes.name_axes(first, axes.lines(f"{first.get_xlabel()}: {how}", 60))
         axes.caption(first, *told)
     else:
         axes.headline(places, *told, how)
@@ -109,7 +109,7 @@ def band(found: Any, *, told: Sequence[str] = (), ax: Axes | None = None) -> Axe
     ax.axhline(0, color=GREY, linewidth=0.8)
     lowest = float(np.min(found.low_all, initial=0.0))
     axes.over_k(ax, found.name)
-    ax.set_ylabel(axes.lines(f"{_called([found.systems])[0]}, {found.name}@k", 36))
+    axes.name_axes(ax, y=axes.lines(f"{_called([found.systems])[0]}, {found.name}@k", 36))
     ax.set_ylim(bottom=1.08 * lowest, auto=None)  # not from 0: differences fall below
     how = f"sup-t, critical value {found.critical:.2f}"
     axes.caption(ax, f"{found.n:,} {found.unit}", how, *told)
@@ -140,8 +140,8 @@ def movers(found: Sequence[Any], *, ax: Axes | None = None) -> Axes:
         for i, part in enumerate(parts):
             place.stairs(part, edges, fill=True, color=SIDES[i ^ lower])
         place.axhline(0, color=GREY, linewidth=0.8)
-        place.set_ylabel(_called([one.systems])[0])
-        place.set_xlabel(f"{one.unit}, from the worst to the best")
+        of_users = f"{one.unit}, from the worst to the best"
+        axes.name_axes(place, of_users, _called([one.systems])[0])
         place.margins(x=0)
         if several and widest:
             place.set_ylim(-1.05 * widest, 1.05 * widest)
@@ -165,7 +165,8 @@ def _both(ax: Axes, one: Any) -> None:
     ends = [min(*x, *y, 0), max(*x, *y)]
     ax.plot(ends, ends, color=GREY, linewidth=0.8)
     y_of, x_of = axes.brief(one.systems, axes.OF_NAME)
-    ax.set(xlabel=x_of, ylabel=y_of, aspect="equal")
+    axes.name_axes(ax, x_of, y_of)
+    ax.set_aspect("equal")
     axes.clean(ax)
     axes.caption(ax, f"{one.name} of each; area: {one.unit}")
 
