@@ -352,9 +352,10 @@ def choice(option: str, value: Any, valid: Sequence[str]) -> None:
         ...
     ValueError: duplicates='frist' (did you mean 'first'?): choose from 'raise', 'first'
     """
-    if value not in valid:
+    if not isinstance(value, str) or value not in valid:  # tables and arrays cannot be looked for
         hint = did_you_mean(near(value, valid))
-        raise ValueError(f"{option}={value!r}{hint}: choose from {', '.join(map(repr, valid))}")
+        given = " ".join(repr(value)[:300].split())  # in one line
+        raise ValueError(f"{option}={given}{hint}: choose from {', '.join(map(repr, valid))}")
 
 
 def near(given: Any, valid: Iterable[str], synonyms: Mapping[str, str] = NONE) -> str | None:

@@ -38,6 +38,8 @@ ALIKE = {name: RNG(seed).normal(size=300) for seed, name in enumerate("abc")}
 NEAR_TWINS = ALIKE | {"b": ALIKE["a"] + RNG(3).normal(0, 0.01, 300)}
 WIDER = ALIKE | {"b": 2.2 * ALIKE["b"]}
 DRAWN = {"method": "randomization", "n_resamples": 99}
+# They all differ by the same number, but for rounding.
+ROUNDED = dict(zip("ab", RNG(0).random(40).round(3) + np.array([[0.0], [0.1]]), strict=True))
 ONCE, THRICE = ({"a": np.zeros(n), "b": np.ones(n)} for n in (1, 3))
 SPARSE, MORE = ({"a": np.zeros(2000), "b": (np.arange(2000) < n) * 1.0} for n in (6, 105))
 MORE = MORE | {"b": MORE["b"] + 9 * (np.arange(2000) < 3)}
@@ -173,6 +175,10 @@ SAID = [
         "bootstrap over 3...that of sign flips",
     ),
     (lambda: str(inference.tukey(THRICE)), "0.250...p is that of sign flips"),
+    *(
+        (lambda m=m: str(paired_tests(ROUNDED, method=m)), "by the same number there is no inter")
+        for m in ("randomization", "wilcoxon", "sign")
+    ),
     (
         lambda: str(over_k([0.5], 1, [0.5])),
         "higher at k = 2, at all...critical value 2.02...no interval at k = 1, 3: all 40 rows diff",
@@ -231,6 +237,7 @@ UNSAID = [
     (lambda: str(equal(0.1)), "†...‡"),
     (lambda: str(inference.equivalence(ONCE, margin=0.1)), "0 comparisons"),
     (lambda: str(paired_tests(SPARSE)), "bootstrap...sign flips"),
+    (lambda: str(paired_tests(ROUNDED)), "SKEWED"),
     (lambda: str(paired_tests(THRICE, method="bootstrap")), "9,999"),
     (lambda: str(paired_tests(WORSE_MORE_OFTEN, method="sign")), "‡...▾...better"),
     (lambda: str(paired_tests(LEANS, method="sign")), "OTHER SIDE"),

@@ -170,6 +170,7 @@ ERRORS += [
     (loo.popular, TWO[:2], {"k": 0}, "k must be at least 1"),
     (loo.random, TWO[:2], {"k": 0}, "k must be at least 1"),
     (loo.random, TWO[:2], {"k": 2, "exclude": "seen"}, "exclude='seen': choose from 'train'"),
+    (loo.popular, TWO[:2], {"k": 2, "exclude": np.zeros((2, 2))}, ": choose from 'train'"),
 ]
 WRONG_TYPES += [
     (ranked, [[1, 2]], {"ties": "best"}, "ties go with scores"),

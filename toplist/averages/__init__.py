@@ -130,8 +130,8 @@ class Histograms:
                     "below the lists of some of the users; ask for this k in the evaluation"
                 )
             found = at(self.gathered[metric.name], places)
-            if is_scored(metric) and isinstance(found, Pooled):  # who counts 0 adds to neither sum
-                found = replace(found, x=np.where(found.y > 0, found.x, np.nan))
+            if is_scored(metric) and isinstance(found, Pooled) and not found.y.any():
+                found = replace(found, n=0)  # all count 0 and add to neither sum
             return found
         n = self.n_of(metric.empty)
         if n < self.n_of(None):  # those with relevant items

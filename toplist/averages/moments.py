@@ -161,10 +161,10 @@ class Pooled:
 
     @property
     def mean(self) -> Floats:
-        """The ratio; 0 where the divisors are 0, NaN without users, and where a sum is."""
+        """The ratio; 0 where the divisors are 0, NaN without users."""
         if self.n == 0:
             return np.full_like(self.x, np.nan)
-        return np.divide(self.x, self.y, out=0.0 * self.x, where=self.y > 0)
+        return np.divide(self.x, self.y, out=np.zeros_like(self.x), where=self.y > 0)
 
     @property
     def std(self) -> Floats:

@@ -189,8 +189,8 @@ def paired_tests(
         dicts, Series with the users as index, and tables of ``user_id`` and one column of values.
         Series that count their rows are taken in their order only beside arrays, and as columns
         of one table; columns of polars and Arrow are arrays. With `runs`, a list of these for each
-        system. Two values are equal where they differ by at most 1e-12 of the larger one, as by
-        rounding: take the same number from both where values are as large as that.
+        system. Two values are equal that differ by at most 1e-12 of the larger one, as by rounding:
+        of values that are so much larger than their differences, subtract one number from all.
     baseline : str or several, optional
         Each other system is compared with it: system - baseline. Default: all pairs, in which the
         first in the order of the dict is the baseline.

@@ -405,11 +405,14 @@ class Tests(Display, Sequence[Contrast]):
                 f"standard error {one.error:.4g}"
             )
         few = "without d_z, win/tie/loss and p alone, which .to_pandas() and other formats have"
-        alike = any(math.isinf(one.statistic) for one in self)
+        same = "where all differ by the same number, p is that of sign flips, without an interval"
+        if plan.method in OTHER_INTERVALS:
+            same = "where all differ by the same number there is no interval"
+        alike = any(
+            math.inf in (abs(one.statistic), abs(one.d_z)) and one.p == one.p for one in self
+        )
         lines = {
-            "where all differ by the same number, p is that of sign flips, without an interval": (
-                alike and plan.margin is None
-            ),
+            same: alike and plan.margin is None,
             "win/tie/loss count rows; the interval and p are of clusters": plan.n_clusters,
             "the intervals are those of the t test": plan.method in OTHER_INTERVALS,
             f"{NAMES[plan.method]} {NO_MEAN}": plan.method in OF_RANKS,

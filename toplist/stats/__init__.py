@@ -356,7 +356,9 @@ def difference(
     std = 0.0 if std <= TIE * abs(value) else std
     n_bounded = min(units.df + 1, kish) if bounded else 0.0
     means, sided = (units.mean(x), base), (alternative, level)
-    more = cautions(counts[0] + counts[1], len(units.sizes), units.skewness(d), bool(units.rough))
+    # of differences that are all the same it would be that of their rounding
+    skewness = units.skewness(d) if std > 0 else math.nan
+    more = cautions(counts[0] + counts[1], len(units.sizes), skewness, bool(units.rough))
     return described(n, means, one, std, counts, n_bounded, more, *sided)
 
 
